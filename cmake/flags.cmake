@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Compiler flags. What a build is for (STRATA_BUILD) sets the flags of everything in it, so that
+# no two objects of one program disagree about NDEBUG or a sanitizer. Warnings belong to our own
+# code alone and travel with the target strata_warnings.
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+# CMake's build types are not used: their flags would come on top of these.
+set(CMAKE_BUILD_TYPE "" CACHE STRING "unused, see STRATA_BUILD" FORCE)
+
+if(STRATA_BUILD STREQUAL "release")
+  # -g1: function names and lines for profilers and stack traces at a fraction of -g's size.
+  add_compile_options(-O2 -g1)
+  add_compile_definitions(NDEBUG)
+elseif(STRATA_BUILD STREQUAL "asan")
+  set(sanitizers -fsanitize=address,undefined)
+elseif(STRATA_BUILD STREQUAL "tsan")
+  set(sanitizers -fsanitize=thread)
+elseif(STRATA_BUILD STREQUAL "fuzz")
+  # The libraries get libFuzzer's instrumentation, the fuzz targets also its main().
+  set(sanitizers -fsanitize=fuzzer-no-link,address,undefined)
+else()
+  message(FATAL_ERROR "STRATA_BUILD is '${STRATA_BUILD}': release, asan, tsan or fuzz is wanted")
+endif()
+
+if(sanitizers)
+  add_compile_options(-O1 -g -fno-omit-frame-pointer ${sanitizers} -fno-sanitize-recover=all)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+  add_link_options(${sanitizers})
+endif()
+
+add_library(strata_warnings INTERFACE)
+# -Wsign-conversion stays off: offsets and sizes from std:: and from POSIX differ in sign all over,
+# and the casts that would silence it hide more than it finds. (clang's -Wconversion includes it.)
+target_compile_options(strata_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 finds overlapping copies inside std::string's operator+ that are not there (PR 105651).
+  target_compile_options(strata_warnings INTERFACE -Wno-restrict)
+  if(sanitizers)
+    # GCC's manual: the sanitizers' own code makes this one report what is not so.
+    target_compile_options(strata_warnings INTERFACE -Wno-maybe-uninitialized)
+  endif()
+endif()

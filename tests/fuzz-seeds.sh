@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/fuzz-seeds.sh NAME OUTDIR: puts inputs to start from into OUTDIR, for the fuzz target
+# tests/NAME_fuzzer.cc. None at all is fine. Small files make a fast fuzzer: the largest seed also
+# sets the length that libFuzzer tries.
+#
+# Real traces are looked for in $STRATA_CORPUS, or else in ../shared/corpus; without them the
+# samples have to do.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+name=$1
+out=$2
+corpus=${STRATA_CORPUS:-../shared/corpus}
+
+# copy_small DIRECTORY PATTERN BYTES: the files of at most so many bytes.
+copy_small() {
+  if [ -d "$1" ]; then
+    find "$1" -type f -name "$2" -size "-$(($3 + 1))c" -exec cp -t "$out" {} +
+  fi
+}
+
+case $name in
+  format/tracedat/file)
+    copy_small samples '*.dat' 1000000
+    copy_small "$corpus/dat" '*.dat' 1000000
+    ;;
+esac
