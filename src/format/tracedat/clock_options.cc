@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "format/tracedat/clock_options.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "base/byte_writer.h"
+
+namespace strata::tracedat {
+namespace {
+
+constexpr uint32_t kInterpolate = 1;
+
+int64_t saturated(Int128 value) {
+  return static_cast<int64_t>(std::clamp<Int128>(value, std::numeric_limits<int64_t>::min(),
+                                                 std::numeric_limits<int64_t>::max()));
+}
+
+// The host's clock at a sample.
+int64_t host_time(const ShiftSample& sample) {
+  const Int128 guest = Int128{sample.time} + sample.offset;
+  if (sample.scaling == uint64_t{1} << sample.fraction) return saturated(guest);
+  // 2^63 x 2^63 still fits; what is larger is no time.
+  return saturated((Int128{saturated(guest)} << sample.fraction) / Int128{sample.scaling});
+}
+
+trace::ClockPiece piece_from(const ShiftSample& sample) {
+  const trace::Slope slope = trace::slope(uint64_t{1} << sample.fraction, sample.scaling);
+  return {.t0 = sample.time, .u0 = host_time(sample), .mult = slope.mult, .shift = slope.shift};
+}
+
+trace::ClockPiece piece_between(const ShiftSample& a, const ShiftSample& b) {
+  const int64_t from = host_time(a);
+  const Int128 rise = Int128{host_time(b)} - from;
+  // Samples that would turn time around cannot be joined by a line.
+  if (rise <= 0 || rise > std::numeric_limits<int64_t>::max()) return piece_from(a);
+  const trace::Slope slope = trace::slope(static_cast<uint64_t>(rise), b.time - a.time);
+  return {.t0 = a.time,
+          .u0 = from,
+          .mult = slope.mult,
+          .shift = slope.shift,
+          .rounding = slope.shift == 0 ? 0 : uint64_t{1} << (slope.shift - 1)};
+}
+
+// The number in a text option, decimal or 0x hexadecimal.
+std::optional<int64_t> number_in(const Option& option) {
+  const std::string text(as_text(option.data).substr(0, 64));
+  char* end = nullptr;
+  errno = 0;
+  const int64_t value = std::strtoll(text.c_str(), &end, 0);
+  if (errno != 0 || end == text.c_str()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+Result<TimeShift> parse_time_shift(const Option& option, ByteOrder order, const std::string& file) {
+  ByteReader in(option.data, order, option.offset);
+  TimeShift shift;
+  shift.peer_trace_id = in.u64();
+  shift.interpolate = (in.u32() & kInterpolate) != 0;
+  const uint32_t cpus = in.u32();
+  for (uint32_t cpu = 0; cpu < cpus && in.ok(); ++cpu) {
+    const uint32_t count = in.u32();
+    // Three numbers a sample follow: a count that they cannot be is not believed.
+    if (count > in.remaining() / 24) in.skip(std::numeric_limits<uint64_t>::max());
+    if (!in.ok()) break;
+    auto& samples = shift.cpus.emplace_back(count);
+    for (ShiftSample& sample : samples) sample.time = in.u64();
+    for (ShiftSample& sample : samples) sample.offset = in.s64();
+    for (ShiftSample& sample : samples) sample.scaling = in.u64();
+  }
+  // Older writers end here.
+  if (in.ok() && in.remaining() > 0) {
+    for (auto& samples : shift.cpus) {
+      for (ShiftSample& sample : samples) {
+        const uint64_t fraction = in.u64();
+        if (fraction > 62)
+          return Error{file, in.file_offset() - 8, "a clock's scale that makes no sense"};
+        sample.fraction = static_cast<uint8_t>(fraction);
+      }
+    }
+  }
+  if (!in.ok()) return in.truncated(file, "the option TIME_SHIFT");
+  for (auto& samples : shift.cpus) {
+    for (ShiftSample& sample : samples) {
+      if (sample.scaling == 0 || sample.scaling > uint64_t{1} << 62)
+        return Error{file, option.offset, "a clock's scale that makes no sense"};
+    }
+    std::ranges::stable_sort(samples, {}, &ShiftSample::time);
+    const auto repeated = std::ranges::unique(samples, {}, &ShiftSample::time);
+    samples.erase(repeated.begin(), repeated.end());
+  }
+  return shift;
+}
+
+std::vector<std::byte> encode_time_shift(const TimeShift& shift, ByteOrder order) {
+  ByteWriter out(order);
+  out.u64(shift.peer_trace_id);
+  out.u32(shift.interpolate ? kInterpolate : 0);
+  out.u32(static_cast<uint32_t>(shift.cpus.size()));
+  for (const auto& samples : shift.cpus) {
+    out.u32(static_cast<uint32_t>(samples.size()));
+    for (const ShiftSample& sample : samples) out.u64(sample.time);
+    for (const ShiftSample& sample : samples) out.u64(static_cast<uint64_t>(sample.offset));
+    for (const ShiftSample& sample : samples) out.u64(sample.scaling);
+  }
+  for (const auto& samples : shift.cpus) {
+    for (const ShiftSample& sample : samples) out.u64(sample.fraction);
+  }
+  return std::move(out).bytes();
+}
+
+trace::ClockMap shift_map(const std::vector<ShiftSample>& samples, bool interpolate) {
+  std::vector<trace::ClockPiece> pieces;
+  if (interpolate && samples.size() > 1) {
+    for (size_t i = 0; i + 1 < samples.size(); ++i)
+      pieces.push_back(piece_between(samples[i], samples[i + 1]));
+  } else {
+    for (const ShiftSample& sample : samples) pieces.push_back(piece_from(sample));
+  }
+  trace::ClockMap map(std::move(pieces));
+  map.from = "guest";
+  map.to = "host";
+  return map;
+}
+
+std::vector<trace::ClockMap> ClockOptions::chain(uint32_t cpu) const {
+  std::vector<trace::ClockMap> chain;
+  if (shift && cpu < shift->cpus.size() && !shift->cpus[cpu].empty())
+    chain.push_back(shift_map(shift->cpus[cpu], shift->interpolate));
+  if (has_tsc || offset_ns != 0) {
+    chain.push_back(trace::ClockMap({{.u0 = offset_ns,
+                                      .mult = has_tsc ? tsc_mult : 1,
+                                      .shift = static_cast<uint8_t>(has_tsc ? tsc_shift : 0)}}));
+  }
+  return chain;
+}
+
+ClockOptions read_clock_options(const Layout& layout, const std::string& file,
+                                std::vector<Error>& problems) {
+  ClockOptions clock;
+  const auto add_offset = [&](const Option& option, int64_t scale) {
+    const std::optional<int64_t> value = number_in(option);
+    int64_t scaled = 0;
+    int64_t sum = 0;
+    if (!value || __builtin_mul_overflow(*value, scale, &scaled) ||
+        __builtin_add_overflow(clock.offset_ns, scaled, &sum)) {
+      problems.push_back({file, option.offset, "a time offset that is no usable number"});
+      return false;
+    }
+    clock.offset_ns = sum;
+    return true;
+  };
+  for (const Option& option : layout.options) {
+    switch (option.id) {
+      case OptionId::Date:
+        clock.has_date |= add_offset(option, 1000);
+        break;
+      case OptionId::Offset:
+        add_offset(option, 1);
+        break;
+      case OptionId::TimeShift: {
+        Result<TimeShift> shift = parse_time_shift(option, layout.target.order, file);
+        if (shift)
+          clock.shift = *std::move(shift);
+        else
+          problems.push_back(shift.error());
+        break;
+      }
+      case OptionId::Tsc2Nsec: {
+        ByteReader in(option.data, layout.target.order, option.offset);
+        const uint32_t mult = in.u32();
+        const uint32_t shift = in.u32();
+        const uint64_t offset = in.u64();
+        if (!in.ok() || mult == 0 || shift > 63) {
+          problems.push_back({file, option.offset, "an option TSC2NSEC that makes no sense"});
+          break;
+        }
+        clock.has_tsc = true;
+        clock.tsc_mult = mult;
+        clock.tsc_shift = shift;
+        clock.tsc_offset = offset;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  return clock;
+}
+
+}  // namespace strata::tracedat

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "format/tracedat/cpu_pages.h"
+#include "ftrace/ring_page.h"
+#include "trace/clock_map.h"
+#include "trace/stream.h"
+
+namespace strata::tracedat {
+
+// Event types by the number in a record's first field.
+struct EventTypes {
+  std::vector<const trace::EventType*> by_id;
+  const trace::EventType* unknown = nullptr;  // stands in for numbers that the file does not explain
+};
+
+// The events of one CPU of one buffer.
+class CpuStream final : public trace::Stream {
+ public:
+  CpuStream(const MappedFile& file, const Layout& layout, const Buffer& buffer, CpuData data,
+            const EventTypes& types, std::vector<trace::ClockMap> clock);
+
+  trace::Step next() override;
+  void skip_to(Nanoseconds time) override;
+  uint64_t bytes_done() const override { return pages_.bytes_done(); }
+  uint64_t bytes_total() const override { return pages_.bytes_total(); }
+
+  // The time of the last event, found from the end.
+  std::optional<Nanoseconds> last_time();
+
+ private:
+  bool next_page();
+  // What there is to say besides the record: losses, or a type that nobody explains.
+  void take_loss();
+  void report_unknown(uint16_t id);
+  std::optional<Nanoseconds> block_time(uint64_t block);
+
+  ftrace::RingPage page_;
+  trace::ClockReader clock_;
+  const trace::EventType* const* types_;
+  size_t type_count_;
+  bool swap_;
+  bool loss_pending_ = false;
+  bool loss_shown_ = false;
+  bool pending_unknown_ = false;
+  bool ended_ = false;
+  uint64_t pending_lost_ = 0;
+  CpuPages pages_;
+  const MappedFile& file_;
+  const EventTypes& all_types_;
+  ftrace::Target target_;
+};
+
+}  // namespace strata::tracedat

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "format/tracedat/trace_dat.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace strata::tracedat {
+namespace {
+
+// A string option may or may not bring its NUL.
+std::string_view text_of(const Option* option) {
+  if (option == nullptr) return {};
+  const std::string_view text = as_text(option->data);
+  return text.substr(0, text.find('\0'));
+}
+
+std::string_view word(std::string_view text, size_t number) {
+  for (;; --number) {
+    const size_t end = std::min(text.find(' '), text.size());
+    if (number == 0) return text.substr(0, end);
+    if (end == text.size()) return {};
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string hex(uint64_t value) {
+  char digits[16];
+  return "0x" + std::string(digits, write_hex(digits, value));
+}
+
+}  // namespace
+
+bool TraceDat::recognises(Bytes first_bytes) {
+  return as_text(first_bytes).starts_with("\x17\x08\x44tracing");
+}
+
+Result<std::unique_ptr<TraceDat>> TraceDat::open(const std::string& path) {
+  Result<MappedFile> file = MappedFile::open(path);
+  if (!file) return std::move(file).error();
+  Result<Layout> layout = read_layout(*file);
+  if (!layout) return std::move(layout).error();
+  std::unique_ptr<TraceDat> trace(new TraceDat(*std::move(file), *std::move(layout)));
+  if (trace->file_.shrank()) return trace->file_.shrank_error();
+  return trace;
+}
+
+TraceDat::TraceDat(MappedFile file, Layout layout)
+    : file_(std::move(file)), layout_(std::move(layout)) {
+  problems_ = layout_.problems;
+  clock_options_ = read_clock_options(layout_, file_.path(), problems_);
+  read_formats();
+  read_task_names();
+  describe();
+}
+
+void TraceDat::describe() {
+  info_.path = file_.path();
+  info_.kind = "trace.dat " + std::to_string(layout_.version);
+  info_.tracer = text_of(layout_.find(OptionId::Version));
+  const std::string_view uname = text_of(layout_.find(OptionId::Uname));
+  info_.machine = word(uname, 1);
+  info_.kernel = word(uname, 2);
+  info_.cpus = layout_.cpus;
+  if (const Option* count = layout_.find(OptionId::CpuCount)) {
+    ByteReader in(count->data, layout_.target.order);
+    if (const uint32_t cpus = in.u32(); in.ok()) info_.cpus = std::max(info_.cpus, cpus);
+  }
+
+  std::string_view clock;
+  if (const Option* option = layout_.find(OptionId::TraceClock))
+    clock = trace::selected_clock(as_text(option->data));
+  if (clock.empty() && !layout_.buffers.empty()) clock = layout_.buffers.front().clock;
+  info_.clock = trace::kernel_clock(clock.empty() ? "local" : clock);
+  info_.in_nanoseconds = info_.clock.in_nanoseconds || clock_options_.has_tsc;
+  info_.since_epoch = clock_options_.has_date;
+
+  const auto property = [&](std::string name, std::string value) {
+    info_.properties.emplace_back(std::move(name), std::move(value));
+  };
+  property("byte order", layout_.target.order == ByteOrder::Little ? "little" : "big");
+  property("kernel", std::to_string(layout_.target.long_size * 8) + " bits");
+  if (layout_.version == 7) {
+    property("compression", layout_.compression == Compression::None
+                                ? "none"
+                                : layout_.compression_name + " " + layout_.compression_version);
+  }
+  if (const Option* id = layout_.find(OptionId::TraceId); id != nullptr && id->data.size() >= 8)
+    property("trace id", hex(ByteReader(id->data, layout_.target.order).u64()));
+  for (const Option& option : layout_.options) {
+    if (option.id == OptionId::Guest)
+      property("guest", std::string(ByteReader(option.data, layout_.target.order).string()));
+  }
+  if (clock_options_.shift) property("time shift", "to " + hex(clock_options_.shift->peer_trace_id));
+  for (const Buffer& buffer : layout_.buffers) {
+    if (!buffer.name.empty()) property("instance", buffer.name);
+  }
+}
+
+void TraceDat::read_formats() {
+  unknown_ = std::make_unique<trace::EventType>();
+  unknown_->name = "unknown";
+  unknown_->order = layout_.target.order;
+  unknown_->fields = {{.name = "common_type", .type = "unsigned short", .offset = 0, .size = 2,
+                       .element_size = 2}};
+  unknown_->common_fields = 1;
+  types_.unknown = unknown_.get();
+  for (const EventFormat& format : layout_.formats) {
+    Result<trace::EventType> type =
+        ftrace::parse_format_file(format.system, format.text, layout_.target);
+    if (!type) {
+      // Where it lies in the file is known only if it was not compressed.
+      Error error = std::move(type).error();
+      error.file = file_.path();
+      const auto* at = reinterpret_cast<const std::byte*>(format.text.data());
+      const Bytes mapped = file_.bytes();
+      if (at >= mapped.data() && at < mapped.data() + mapped.size())
+        error.offset = static_cast<uint64_t>(at - mapped.data()) + error.offset.value_or(0);
+      else
+        error.offset.reset();
+      problems_.push_back(std::move(error));
+      continue;
+    }
+    const uint32_t id = type->id;
+    if (types_.by_id.size() <= id) types_.by_id.resize(id + 1);
+    owned_types_.push_back(std::make_unique<trace::EventType>(*std::move(type)));
+    // The first one counts, as everywhere else.
+    if (types_.by_id[id] == nullptr) types_.by_id[id] = owned_types_.back().get();
+  }
+}
+
+void TraceDat::read_task_names() {
+  std::string_view rest = layout_.cmdlines;
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    int32_t tid = 0;
+    const auto [name, error] = std::from_chars(line.data(), line.data() + line.size(), tid);
+    const auto digits = static_cast<size_t>(name - line.data());
+    if (error == std::errc{} && digits + 1 < line.size() && line[digits] == ' ')
+      task_names_.add(Tid{tid}, line.substr(digits + 1));
+  }
+}
+
+std::vector<const trace::EventType*> TraceDat::event_types() const {
+  std::vector<const trace::EventType*> types;
+  for (const trace::EventType* type : types_.by_id) {
+    if (type != nullptr) types.push_back(type);
+  }
+  return types;
+}
+
+std::unique_ptr<CpuStream> TraceDat::open_stream(const Buffer& buffer, CpuData data) const {
+  return std::make_unique<CpuStream>(file_, layout_, buffer, data, types_,
+                                     clock_options_.chain(data.cpu));
+}
+
+std::vector<std::unique_ptr<trace::Stream>> TraceDat::open_streams() const {
+  std::vector<std::unique_ptr<trace::Stream>> streams;
+  for (const Buffer& buffer : layout_.buffers) {
+    std::vector<CpuData> cpus = buffer.cpus;
+    std::ranges::stable_sort(cpus, {}, &CpuData::cpu);
+    for (const CpuData& data : cpus) streams.push_back(open_stream(buffer, data));
+  }
+  return streams;
+}
+
+void TraceDat::print_fields(const trace::Event& event, TextBuffer& out) const {
+  if (text_ == nullptr) {
+    const std::vector<const trace::EventType*> types = event_types();
+    text_ = std::make_unique<ftrace::EventText>(
+        types, ftrace::KernelText{layout_.target, layout_.header_page, layout_.kallsyms,
+                                  layout_.printk_formats, info_.kernel});
+  }
+  text_->print(event, out);
+}
+
+std::optional<trace::Trace::Span> TraceDat::time_span() const {
+  std::optional<Span> span;
+  for (const Buffer& buffer : layout_.buffers) {
+    for (const CpuData& data : buffer.cpus) {
+      const std::unique_ptr<CpuStream> stream = open_stream(buffer, data);
+      if (stream->next() != trace::Step::Event) continue;
+      const Nanoseconds begin = stream->event().time;
+      const Nanoseconds end = stream->last_time().value_or(begin);
+      if (!span) span = Span{begin, end};
+      span->begin = std::min(span->begin, begin);
+      span->end = std::max(span->end, end);
+    }
+  }
+  return span;
+}
+
+}  // namespace strata::tracedat

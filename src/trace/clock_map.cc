@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/clock_map.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace strata::trace {
+
+ClockMap::ClockMap(std::vector<ClockPiece> pieces) {
+  std::ranges::stable_sort(pieces, {}, &ClockPiece::t0);
+  for (const ClockPiece& piece : pieces) {
+    if (!pieces_.empty() && pieces_.back().t0 == piece.t0)
+      pieces_.back() = piece;
+    else
+      pieces_.push_back(piece);
+  }
+  if (pieces_.empty()) pieces_.emplace_back();
+}
+
+ClockMap::Span ClockMap::span_at(uint64_t t) const {
+  auto next = std::ranges::upper_bound(pieces_, t, {}, &ClockPiece::t0);
+  const bool first = next == pieces_.begin() || next - pieces_.begin() == 1;
+  if (next == pieces_.begin()) ++next;
+  const ClockPiece& piece = *(next - 1);
+  Span span{&piece, first ? 0 : piece.t0, std::nullopt};
+  if (next != pieces_.end()) span.until = next->t0;
+  return span;
+}
+
+bool ClockMap::is_identity() const {
+  if (pieces_.size() != 1) return false;
+  const ClockPiece& piece = pieces_.front();
+  return piece.mult == uint64_t{1} << piece.shift && std::bit_cast<int64_t>(piece.t0) == piece.u0;
+}
+
+Slope slope(uint64_t numerator, uint64_t denominator) {
+  // As many bits as fit: mult below 2^63 and shift at most 62, so that (t - t0) x mult stays within 127 bits.
+  uint8_t shift = 62;
+  while (shift > 0 && ((UInt128{numerator} << shift) / denominator) >> 63) --shift;
+  const UInt128 scaled = UInt128{numerator} << shift;
+  return {static_cast<uint64_t>((scaled + denominator / 2) / denominator), shift};
+}
+
+ClockReader::ClockReader(std::vector<ClockMap> chain) {
+  for (ClockMap& map : chain) {
+    if (!map.is_identity()) steps_.push_back({std::move(map), {}, 1, 0});
+  }
+  if (steps_.empty()) steps_.push_back({ClockMap(), {}, 1, 0});
+}
+
+void ClockReader::Step::move_to(uint64_t t) {
+  const ClockMap::Span span = map.span_at(t);
+  piece = *span.piece;
+  from = span.from;
+  last = span.until ? *span.until - 1 : std::numeric_limits<uint64_t>::max();
+}
+
+Nanoseconds ClockReader::at_chain(Ticks ticks) {
+  int64_t value = std::bit_cast<int64_t>(raw(ticks));
+  for (Step& step : steps_) value = step.at(std::bit_cast<uint64_t>(value));
+  return Nanoseconds{value};
+}
+
+}  // namespace strata::trace

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/units.h"
+#include "trace/event_type.h"
+
+namespace strata::trace {
+
+// One event: a view. Its record stays where it was read (the mapped file, the decompressed page)
+// and is valid until the stream it came from takes its next step.
+struct Event {
+  const EventType* type = nullptr;
+  Bytes record;        // all its fields, the common ones included
+  Ticks ticks{};       // what the tracer stamped
+  Nanoseconds time;    // the same instant on the common timeline
+  CpuId cpu{};
+  // Events that were lost just before this one: a number, and whether there were more, uncounted.
+  bool lost_unknown = false;
+  uint64_t lost = 0;
+
+  std::optional<int64_t> integer(FieldRef ref) const { return read_integer(record, ref); }
+  std::string_view text(FieldRef ref) const { return read_text(record, ref); }
+  Tid tid() const { return Tid(static_cast<int32_t>(integer(type->tid).value_or(0))); }
+};
+
+}  // namespace strata::trace

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "trace/stream.h"
+
+namespace strata::trace {
+
+// Any number of streams as one, by time.
+//
+// A tree of losers: every inner node holds the stream that lost the match there, so that after the
+// winner's next step only the matches on its own path to the root are played again: log2(n)
+// comparisons an event, all on keys that lie side by side. Keys that are equal are ordered by the
+// streams' places in the list, so the result is the same at every run: put the streams in the order
+// trace, then CPU.
+//
+// A stream whose time runs backwards is not reordered: its events come in its own order, each as
+// soon as it is at the head. backward_steps() counts them.
+//
+// A quiet stream holds the merge back at the time before which it promises to have nothing: what is
+// earlier goes out, then next() says Quiet, and the next call asks that stream again.
+class Merge {
+ public:
+  explicit Merge(std::vector<std::unique_ptr<Stream>> streams);
+
+  Step next();
+
+  // After Step::Event: the event, and the place in the list of the stream it came from.
+  const Event& event() const { return winner_->event(); }
+  const Stream& stream() const { return *winner_; }
+  size_t stream_index() const;
+  // After Step::Quiet: nothing comes before this.
+  Nanoseconds quiet_until() const { return Nanoseconds{tree_[0].time}; }
+
+  const std::vector<std::unique_ptr<Stream>>& streams() const { return leaves_; }
+  uint64_t backward_steps() const { return backward_steps_; }
+
+ private:
+  struct Key {
+    int64_t time;
+    uint32_t index;
+    Step step;
+    bool before(const Key& other) const {
+      return time != other.time ? time < other.time : index < other.index;
+    }
+  };
+
+  void start();
+  Key key_after_step(uint32_t index);
+
+  std::vector<std::unique_ptr<Stream>> leaves_;
+  std::vector<Key> tree_;  // [0]: the winner; [1..n): the losers
+  std::vector<int64_t> last_;  // each stream's time before, to see it go backwards
+  Stream* winner_ = nullptr;
+  uint64_t backward_steps_ = 0;
+  bool started_ = false;
+};
+
+}  // namespace strata::trace

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "trace/event.h"
+
+namespace strata::trace {
+
+// What a step along a stream met.
+enum class Step : uint8_t {
+  Event,  // an event: event()
+  Quiet,  // a live stream has nothing before quiet_until(); ask again later
+  End,    // no more, ever; problems() says whether that is the whole truth
+};
+
+// Events of one source (a CPU's ring, a thread's ring) in the order in which they were written.
+//
+// Errors do not stop the world: a stream gives what can be read, remembers what could not, and marks
+// the place in the next event's loss.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+
+  virtual Step next() = 0;
+
+  // Goes forward, cheaply, to about `time`: no event at or after it is passed over; some before it
+  // may still come.
+  virtual void skip_to(Nanoseconds time) { (void)time; }
+
+  // How far it is along its bytes, for a progress bar.
+  virtual uint64_t bytes_done() const { return 0; }
+  virtual uint64_t bytes_total() const { return 0; }
+
+  const trace::Event& event() const { return event_; }
+  Nanoseconds quiet_until() const { return event_.time; }
+
+  CpuId cpu() const { return event_.cpu; }
+  // The buffer it belongs to ("" is the main one): one trace may hold several that ran side by side.
+  const std::string& buffer() const { return buffer_; }
+
+  // The first thing that could not be read, and how many such there were.
+  const std::optional<Error>& problem() const { return problem_; }
+  uint64_t problem_count() const { return problem_count_; }
+
+ protected:
+  void add_problem(Error error) {
+    if (problem_count_++ == 0) problem_ = std::move(error);
+  }
+
+  trace::Event event_;
+  std::string buffer_;
+
+ private:
+  std::optional<Error> problem_;
+  uint64_t problem_count_ = 0;
+};
+
+}  // namespace strata::trace

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/vocabulary.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "trace/event_type.h"
+
+namespace strata::trace {
+namespace {
+
+// A meaning and its parts. Their order is their slot in Binding::parts.
+struct Meaning {
+  Word word;
+  std::string_view name;
+  std::array<Role, 7> parts;
+};
+
+using enum Role;
+constexpr std::array<Meaning, kWords> kMeanings = {{
+    {Word::None, "None", {}},
+    {Word::SchedSwitch,
+     "SchedSwitch",
+     {PrevTid, PrevComm, PrevState, PrevPrio, NextTid, NextComm, NextPrio}},
+    {Word::SchedWaking, "SchedWaking", {Tid, Comm, Prio, TargetCpu}},
+    {Word::SchedWakeup, "SchedWakeup", {Tid, Comm, Prio, TargetCpu}},
+    {Word::SchedWakeupNew, "SchedWakeupNew", {Tid, Comm, Prio, TargetCpu}},
+    {Word::SchedMigrate, "SchedMigrate", {Tid, Comm, Prio, FromCpu, TargetCpu}},
+    {Word::TaskNew, "TaskNew", {Tid, Comm, CloneFlags}},
+    {Word::TaskFork, "TaskFork", {Tid, Comm, ParentTid, ParentComm}},
+    {Word::TaskExec, "TaskExec", {Tid, FileName}},
+    {Word::TaskExit, "TaskExit", {Tid, Comm}},
+    {Word::TaskFree, "TaskFree", {Tid, Comm}},
+    {Word::TaskRename, "TaskRename", {Tid, OldComm, Comm}},
+    {Word::SyscallEntry, "SyscallEntry", {Number}},
+    {Word::SyscallExit, "SyscallExit", {Number, ReturnValue}},
+    {Word::IrqEntry, "IrqEntry", {Irq, IrqName}},
+    {Word::IrqExit, "IrqExit", {Irq}},
+    {Word::SoftirqRaise, "SoftirqRaise", {Vector}},
+    {Word::SoftirqEntry, "SoftirqEntry", {Vector}},
+    {Word::SoftirqExit, "SoftirqExit", {Vector}},
+    {Word::TrapEntry, "TrapEntry", {Address}},
+    {Word::VmEntry, "VmEntry", {Vcpu}},
+    {Word::VmExit, "VmExit", {Vcpu, Reason, Isa}},
+    {Word::CpuIdle, "CpuIdle", {State, Cpu}},
+    {Word::CpuFrequency, "CpuFrequency", {Frequency, Cpu}},
+    {Word::BlockIssue, "BlockIssue", {Device, Sector, SectorCount}},
+    {Word::BlockComplete, "BlockComplete", {Device, Sector, SectorCount}},
+}};
+
+constexpr SlotTable make_slots() {
+  SlotTable slots{};
+  for (auto& row : slots) row.fill(kNoSlot);
+  for (size_t word = 0; word < kWords; ++word) {
+    const auto& parts = kMeanings[word].parts;
+    for (size_t slot = 0; slot < parts.size() && parts[slot] != Role::None; ++slot)
+      slots[word][static_cast<size_t>(parts[slot])] = static_cast<uint8_t>(slot);
+  }
+  return slots;
+}
+
+constexpr bool in_order() {
+  for (size_t word = 0; word < kWords; ++word)
+    if (kMeanings[word].word != static_cast<Word>(word)) return false;
+  return true;
+}
+static_assert(in_order());
+
+// How one tracer names a meaning and its parts. A field may have had several names over the years;
+// the first that the type has is taken.
+struct Term {
+  std::string_view system;
+  std::string_view name;
+  Word word;
+  struct Part {
+    Role role;
+    std::string_view field;
+  };
+  std::vector<Part> parts;
+};
+
+const std::vector<Term>& ftrace_terms() {
+  static const std::vector<Term::Part> kWake = {
+      {Tid, "pid"}, {Comm, "comm"}, {Prio, "prio"}, {TargetCpu, "target_cpu"}};
+  static const std::vector<Term::Part> kTask = {{Tid, "pid"}, {Comm, "comm"}};
+  static const std::vector<Term::Part> kSoftirq = {{Vector, "vec"}};
+  static const std::vector<Term::Part> kBlock = {
+      {Device, "dev"}, {Sector, "sector"}, {SectorCount, "nr_sector"}};
+  static const std::vector<Term::Part> kVmEntry = {{Vcpu, "vcpu_id"}};
+  static const std::vector<Term> terms = {
+      {"sched", "sched_switch", Word::SchedSwitch,
+       {{PrevTid, "prev_pid"}, {PrevComm, "prev_comm"}, {PrevState, "prev_state"},
+        {PrevPrio, "prev_prio"}, {NextTid, "next_pid"}, {NextComm, "next_comm"},
+        {NextPrio, "next_prio"}}},
+      {"sched", "sched_waking", Word::SchedWaking, kWake},
+      {"sched", "sched_wakeup", Word::SchedWakeup, kWake},
+      {"sched", "sched_wakeup_new", Word::SchedWakeupNew, kWake},
+      {"sched", "sched_migrate_task", Word::SchedMigrate,
+       {{Tid, "pid"}, {Comm, "comm"}, {Prio, "prio"}, {FromCpu, "orig_cpu"},
+        {TargetCpu, "dest_cpu"}}},
+      {"task", "task_newtask", Word::TaskNew,
+       {{Tid, "pid"}, {Comm, "comm"}, {CloneFlags, "clone_flags"}}},
+      {"task", "task_rename", Word::TaskRename,
+       {{Tid, "pid"}, {OldComm, "oldcomm"}, {Comm, "newcomm"}}},
+      {"sched", "sched_process_fork", Word::TaskFork,
+       {{Tid, "child_pid"}, {Comm, "child_comm"}, {ParentTid, "parent_pid"},
+        {ParentComm, "parent_comm"}}},
+      {"sched", "sched_process_exec", Word::TaskExec, {{Tid, "pid"}, {FileName, "filename"}}},
+      {"sched", "sched_process_exit", Word::TaskExit, kTask},
+      {"sched", "sched_process_free", Word::TaskFree, kTask},
+      {"raw_syscalls", "sys_enter", Word::SyscallEntry, {{Number, "id"}}},
+      {"raw_syscalls", "sys_exit", Word::SyscallExit, {{Number, "id"}, {ReturnValue, "ret"}}},
+      {"irq", "irq_handler_entry", Word::IrqEntry, {{Irq, "irq"}, {IrqName, "name"}}},
+      {"irq", "irq_handler_exit", Word::IrqExit, {{Irq, "irq"}}},
+      {"irq", "softirq_raise", Word::SoftirqRaise, kSoftirq},
+      {"irq", "softirq_entry", Word::SoftirqEntry, kSoftirq},
+      {"irq", "softirq_exit", Word::SoftirqExit, kSoftirq},
+      {"exceptions", "page_fault_user", Word::TrapEntry, {{Address, "address"}}},
+      {"exceptions", "page_fault_kernel", Word::TrapEntry, {{Address, "address"}}},
+      {"kvm", "kvm_entry", Word::VmEntry, kVmEntry},
+      {"kvm", "kvm_exit", Word::VmExit,
+       {{Vcpu, "vcpu_id"}, {Reason, "exit_reason"}, {Reason, "ret"}, {Isa, "isa"}}},
+      {"power", "cpu_idle", Word::CpuIdle, {{State, "state"}, {Cpu, "cpu_id"}}},
+      {"power", "cpu_frequency", Word::CpuFrequency, {{Frequency, "state"}, {Cpu, "cpu_id"}}},
+      {"block", "block_rq_issue", Word::BlockIssue, kBlock},
+      {"block", "block_rq_complete", Word::BlockComplete, kBlock},
+  };
+  return terms;
+}
+
+Binding bind_ftrace(const EventType& type) {
+  Binding binding;
+  std::span<const Term::Part> named;
+  static const std::vector<Term::Part> kSyscall = {{Role::Number, "nr"},
+                                                   {Role::Number, "__syscall_nr"},
+                                                   {Role::ReturnValue, "ret"}};
+  const std::string_view name = type.name;
+  if (type.system == "syscalls" && name.starts_with("sys_enter_")) {
+    binding.word = Word::SyscallEntry;
+    binding.syscall = name.substr(std::string_view("sys_enter_").size());
+    named = kSyscall;
+  } else if (type.system == "syscalls" && name.starts_with("sys_exit_")) {
+    binding.word = Word::SyscallExit;
+    binding.syscall = name.substr(std::string_view("sys_exit_").size());
+    named = kSyscall;
+  } else {
+    const auto& terms = ftrace_terms();
+    const auto term = std::ranges::find_if(
+        terms, [&](const Term& t) { return t.name == name && t.system == type.system; });
+    if (term == terms.end()) return binding;
+    binding.word = term->word;
+    named = term->parts;
+  }
+  for (const auto& [role, field] : named) {
+    const uint8_t slot = kSlots[static_cast<size_t>(binding.word)][static_cast<size_t>(role)];
+    if (slot != kNoSlot && !binding.parts[slot]) binding.parts[slot] = type.ref(field);
+  }
+  return binding;
+}
+
+}  // namespace
+
+constinit const SlotTable kSlots = make_slots();
+
+std::string_view name_of(Word word) { return kMeanings[static_cast<size_t>(word)].name; }
+
+Binding bind(Tracer tracer, const EventType& type) {
+  switch (tracer) {
+    case Tracer::Ftrace: return bind_ftrace(type);
+  }
+  return {};
+}
+
+}  // namespace strata::trace

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "trace/field.h"
+
+namespace strata::trace {
+
+struct EventType;
+
+// What an event means, whichever tracer wrote it. Analyses know these words and no tracer's names.
+enum class Word : uint8_t {
+  None,
+  SchedSwitch,       // PrevTid PrevComm PrevState PrevPrio NextTid NextComm NextPrio
+  SchedWaking,       // Tid Comm Prio TargetCpu
+  SchedWakeup,       // the same
+  SchedWakeupNew,    // the same
+  SchedMigrate,      // Tid Comm Prio FromCpu TargetCpu
+  TaskNew,           // Tid Comm CloneFlags
+  TaskFork,          // Tid Comm ParentTid ParentComm
+  TaskExec,          // Tid FileName
+  TaskExit,          // Tid Comm
+  TaskFree,          // Tid Comm
+  TaskRename,        // Tid OldComm Comm
+  SyscallEntry,      // Number (or the type's own syscall name)
+  SyscallExit,       // Number ReturnValue
+  IrqEntry,          // Irq IrqName
+  IrqExit,           // Irq
+  SoftirqRaise,      // Vector
+  SoftirqEntry,      // Vector
+  SoftirqExit,       // Vector
+  TrapEntry,         // Address
+  VmEntry,           // Vcpu
+  VmExit,            // Vcpu Reason Isa
+  CpuIdle,           // State Cpu
+  CpuFrequency,      // Frequency Cpu
+  BlockIssue,        // Device Sector SectorCount
+  BlockComplete,     // Device Sector SectorCount
+  Count_,
+};
+
+std::string_view name_of(Word word);
+
+// The parts that fields play in those meanings.
+enum class Role : uint8_t {
+  None,
+  Tid, Comm, Prio, TargetCpu, FromCpu,
+  PrevTid, PrevComm, PrevPrio, PrevState, NextTid, NextComm, NextPrio,
+  ParentTid, ParentComm, OldComm, CloneFlags, FileName,
+  Number, ReturnValue,
+  Irq, IrqName, Vector, Address,
+  Vcpu, Reason, Isa,
+  State, Cpu, Frequency,
+  Device, Sector, SectorCount,
+  Count_,
+};
+
+constexpr auto kWords = static_cast<size_t>(Word::Count_);
+constexpr auto kRoles = static_cast<size_t>(Role::Count_);
+constexpr uint8_t kNoSlot = 0xff;
+using SlotTable = std::array<std::array<uint8_t, kRoles>, kWords>;
+// Where in Binding::parts a role of a word is.
+extern const SlotTable kSlots;
+
+// A meaning bound to one event type: which word, and where each of its parts is in a record. Bound
+// once, when a trace opens; reading a part is then an offset and a load.
+struct Binding {
+  Word word = Word::None;
+  std::string syscall;  // of SyscallEntry and SyscallExit whose type is of one system call: "read"
+  std::array<FieldRef, 8> parts{};
+
+  // The field that plays `role`; reads nothing where the tracer does not tell it.
+  FieldRef part(Role role) const {
+    const uint8_t slot = kSlots[static_cast<size_t>(word)][static_cast<size_t>(role)];
+    return slot == kNoSlot ? FieldRef{} : parts[slot];
+  }
+};
+
+// The family of names that a trace uses.
+enum class Tracer : uint8_t { Ftrace };
+
+// Finds what `type` means by its names.
+Binding bind(Tracer tracer, const EventType& type);
+
+}  // namespace strata::trace
