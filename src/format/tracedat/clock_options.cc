@@ -31,17 +31,41 @@ trace::ClockPiece piece_from(const ShiftSample& sample) {
   return {.t0 = sample.time, .u0 = host_time(sample), .mult = slope.mult, .shift = slope.shift};
 }
 
-trace::ClockPiece piece_between(const ShiftSample& a, const ShiftSample& b) {
+// The straight line from one sample to the next, rounded as trace-cmd rounds it, so that both show
+// the same instant to the nanosecond: the offset that is interpolated is (x + 1/2) cut off towards
+// zero. While the offset grows that is to the nearest. While it shrinks it is, once half a
+// nanosecond is reached, one up from that; hence two pieces.
+void add_pieces_between(const ShiftSample& a, const ShiftSample& b,
+                        std::vector<trace::ClockPiece>& pieces) {
   const int64_t from = host_time(a);
+  const uint64_t run = b.time - a.time;
   const Int128 rise = Int128{host_time(b)} - from;
   // Samples that would turn time around cannot be joined by a line.
-  if (rise <= 0 || rise > std::numeric_limits<int64_t>::max()) return piece_from(a);
-  const trace::Slope slope = trace::slope(static_cast<uint64_t>(rise), b.time - a.time);
-  return {.t0 = a.time,
-          .u0 = from,
-          .mult = slope.mult,
-          .shift = slope.shift,
-          .rounding = slope.shift == 0 ? 0 : uint64_t{1} << (slope.shift - 1)};
+  if (rise <= 0 || rise > std::numeric_limits<int64_t>::max()) {
+    pieces.push_back(piece_from(a));
+    return;
+  }
+  const trace::Slope slope = trace::slope(static_cast<uint64_t>(rise), run);
+  const uint64_t half = slope.shift == 0 ? 0 : uint64_t{1} << (slope.shift - 1);
+  if (rise >= Int128{run}) {
+    pieces.push_back({.t0 = a.time,
+                      .u0 = from,
+                      .mult = slope.mult,
+                      .shift = slope.shift,
+                      .rounding = half});
+    return;
+  }
+  const auto fall = static_cast<uint64_t>(Int128{run} - rise);
+  const uint64_t first = run / fall / 2 + 1;  // how far until the offset is half a nanosecond off
+  pieces.push_back({.t0 = a.time, .u0 = from});
+  if (first >= run) return;
+  const uint64_t one = uint64_t{1} << slope.shift;
+  const Int128 at_first = Int128{first} * Int128{slope.mult} + half + (one - 1);
+  pieces.push_back({.t0 = a.time + first,
+                    .u0 = saturated(Int128{from} + (at_first >> slope.shift)),
+                    .mult = slope.mult,
+                    .shift = slope.shift,
+                    .rounding = static_cast<uint64_t>(at_first) & (one - 1)});
 }
 
 // The number in a text option, decimal or 0x hexadecimal.
@@ -117,7 +141,7 @@ trace::ClockMap shift_map(const std::vector<ShiftSample>& samples, bool interpol
   std::vector<trace::ClockPiece> pieces;
   if (interpolate && samples.size() > 1) {
     for (size_t i = 0; i + 1 < samples.size(); ++i)
-      pieces.push_back(piece_between(samples[i], samples[i + 1]));
+      add_pieces_between(samples[i], samples[i + 1], pieces);
   } else {
     for (const ShiftSample& sample : samples) pieces.push_back(piece_from(sample));
   }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/new_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+namespace strata {
+namespace {
+
+constexpr size_t kWriteSize = 1 << 20;
+
+std::string directory_of(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+// What a file that a program creates may be read by, as the user set it.
+mode_t default_mode() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+int write_all(int fd, Bytes bytes, uint64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t n = pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    bytes = bytes.subspan(static_cast<size_t>(n));
+    offset += static_cast<uint64_t>(n);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<NewFile> NewFile::create(const std::string& path) {
+  const int fd = open(directory_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, default_mode());
+  if (fd >= 0) return NewFile(path, fd, "");
+  if (errno != EOPNOTSUPP && errno != EISDIR) return system_error(path, "cannot create", errno);
+  std::string name = path + ".XXXXXX";
+  const int named = mkostemp(name.data(), O_CLOEXEC);
+  if (named < 0) return system_error(path, "cannot create", errno);
+  fchmod(named, default_mode());
+  return NewFile(path, named, name);
+}
+
+NewFile::NewFile(std::string path, int fd, std::string temporary)
+    : path_(std::move(path)), fd_(fd), temporary_(std::move(temporary)) {}
+
+NewFile::NewFile(NewFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      fd_(std::exchange(other.fd_, -1)),
+      temporary_(std::exchange(other.temporary_, {})),
+      written_(other.written_),
+      pending_(std::move(other.pending_)) {}
+
+NewFile& NewFile::operator=(NewFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(fd_, other.fd_);
+  std::swap(temporary_, other.temporary_);
+  std::swap(written_, other.written_);
+  std::swap(pending_, other.pending_);
+  return *this;
+}
+
+NewFile::~NewFile() {
+  if (fd_ >= 0) close(fd_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+Status NewFile::flush() {
+  if (const int error = write_all(fd_, pending_, written_))
+    return system_error(path_, "cannot write", error);
+  written_ += pending_.size();
+  pending_.clear();
+  return {};
+}
+
+Status NewFile::append(Bytes bytes) {
+  pending_.insert(pending_.end(), bytes.begin(), bytes.end());
+  return pending_.size() < kWriteSize ? Status() : flush();
+}
+
+Status NewFile::overwrite(uint64_t offset, Bytes bytes) {
+  if (Status status = flush(); !status) return status;
+  if (const int error = write_all(fd_, bytes, offset))
+    return system_error(path_, "cannot write", error);
+  return {};
+}
+
+Status NewFile::align(uint64_t multiple) {
+  const uint64_t over = size() % multiple;
+  if (over == 0) return {};
+  return append(std::vector<std::byte>(multiple - over));
+}
+
+Status NewFile::publish() {
+  if (Status status = flush(); !status) return status;
+  if (temporary_.empty()) {
+    // A link cannot replace a file, a rename can: so a name in between.
+    const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+    std::string name;
+    for (int attempt = 0;; ++attempt) {
+      name = path_ + "." + std::to_string(getpid()) + "." + std::to_string(attempt);
+      if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) break;
+      if (errno != EEXIST || attempt == 100) return system_error(path_, "cannot create", errno);
+    }
+    temporary_ = name;
+  }
+  if (rename(temporary_.c_str(), path_.c_str()) != 0)
+    return system_error(path_, "cannot create", errno);
+  temporary_.clear();
+  return {};
+}
+
+}  // namespace strata
