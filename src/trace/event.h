@@ -10,16 +10,19 @@ namespace strata::trace {
 // and is valid until the stream it came from takes its next step.
 struct Event {
   const EventType* type = nullptr;
-  Bytes record;        // all its fields, the common ones included
-  Ticks ticks{};       // what the tracer stamped
-  Nanoseconds time;    // the same instant on the common timeline
+  Bytes record;      // all its fields, the common ones included
+  Ticks ticks{};     // what the tracer stamped
+  Nanoseconds time;  // the same instant on the common timeline
   CpuId cpu{};
   // Events that were lost just before this one: a number, and whether there were more, uncounted.
   bool lost_unknown = false;
   uint64_t lost = 0;
+  Bases bases = nullptr;  // where fields lie that have no fixed offset; see Location
 
-  std::optional<int64_t> integer(FieldRef ref) const { return read_integer(record, ref); }
-  std::string_view text(FieldRef ref) const { return read_text(record, ref); }
+  std::optional<int64_t> integer(FieldRef ref) const { return read_integer(record, ref, bases); }
+  std::optional<double> real(FieldRef ref) const { return read_float(record, ref, bases); }
+  std::string_view text(FieldRef ref) const { return read_text(record, ref, bases); }
+  Bytes bytes(FieldRef ref) const { return read_bytes(record, ref, bases); }
   Tid tid() const { return Tid(static_cast<int32_t>(integer(type->tid).value_or(0))); }
 };
 

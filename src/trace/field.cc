@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/field.h"
 
-#include <limits>
+#include <algorithm>
+#include <bit>
 
 namespace strata::trace {
 
@@ -12,9 +13,55 @@ FieldRef::FieldRef(const Field& field, ByteOrder order)
       location(field.location),
       kind(field.kind),
       is_signed(field.is_signed),
-      swap(order != kNativeOrder) {}
+      swap(field.order.value_or(order) != kNativeOrder),
+      big(field.order.value_or(order) == ByteOrder::Big),
+      base(field.base),
+      end_base(field.end_base) {}
 
-Bytes read_bytes(Bytes record, FieldRef ref) {
+uint64_t read_bits(const std::byte* bytes, uint64_t first, uint32_t count, bool big_endian) {
+  uint64_t value = 0;
+  uint32_t done = 0;
+  while (done < count) {
+    const uint64_t bit = first + done;
+    const auto in_byte = static_cast<uint32_t>(bit % 8);
+    const uint32_t take = std::min(8 - in_byte, count - done);
+    const auto byte = static_cast<uint32_t>(load_once<uint8_t>(bytes + bit / 8));
+    const uint32_t mask = (1u << take) - 1;
+    if (big_endian)
+      value = value << take | ((byte >> (8 - in_byte - take)) & mask);
+    else
+      value |= uint64_t{(byte >> in_byte) & mask} << done;
+    done += take;
+  }
+  return value;
+}
+
+std::optional<int64_t> read_based_integer(Bytes record, FieldRef ref, Bases bases) {
+  const uint32_t base = bases[ref.base];
+  if (base == kAbsent || ref.location == Location::Span) return std::nullopt;
+  if (ref.location == Location::Based) {
+    ref.location = Location::InPlace;
+    ref.offset += base / 8;
+    return read_integer(record, ref);
+  }
+  const uint64_t first = uint64_t{base} + ref.offset;
+  if (ref.size == 0 || ref.size > 64 || first + ref.size > record.size() * 8) return std::nullopt;
+  const uint64_t value = read_bits(record.data(), first, ref.size, ref.big);
+  const unsigned unused = 64 - ref.size;
+  return ref.is_signed ? static_cast<int64_t>(value << unused) >> unused
+                       : static_cast<int64_t>(value);
+}
+
+Bytes read_bytes(Bytes record, FieldRef ref, Bases bases) {
+  if (ref.location >= Location::Based) {
+    const uint32_t base = bases[ref.base];
+    if (base == kAbsent || ref.location == Location::BasedBits) return {};
+    const uint64_t begin = base / 8 + uint64_t{ref.offset};
+    const uint64_t end =
+        ref.location == Location::Span ? bases[ref.end_base] / 8 : begin + ref.size;
+    if (begin > end || end > record.size()) return {};
+    return record.subspan(begin, end - begin);
+  }
   if (ref.size == 0 || record.size() < ref.size || record.size() - ref.size < ref.offset) return {};
   if (ref.location == Location::InPlace) return record.subspan(ref.offset, ref.size);
   if (ref.size < sizeof(uint32_t)) return {};
@@ -26,9 +73,16 @@ Bytes read_bytes(Bytes record, FieldRef ref) {
   return record.subspan(offset, length);
 }
 
-std::string_view read_text(Bytes record, FieldRef ref) {
-  const std::string_view text = as_text(read_bytes(record, ref));
+std::string_view read_text(Bytes record, FieldRef ref, Bases bases) {
+  const std::string_view text = as_text(read_bytes(record, ref, bases));
   return text.substr(0, text.find('\0'));
+}
+
+std::optional<double> read_float(Bytes record, FieldRef ref, Bases bases) {
+  const Bytes bytes = read_bytes(record, ref, bases);
+  if (bytes.size() == 4) return std::bit_cast<float>(load<uint32_t>(bytes.data(), ref.swap));
+  if (bytes.size() == 8) return std::bit_cast<double>(load<uint64_t>(bytes.data(), ref.swap));
+  return std::nullopt;
 }
 
 }  // namespace strata::trace

@@ -12,16 +12,28 @@ namespace strata::trace {
 
 // Where a field's value lies.
 enum class Location : uint8_t {
-  InPlace,   // at its offset
-  DataLoc,   // its offset holds a locator: length << 16 | offset from the record's start
-  RelLoc,    // the same, but the offset counts from the locator's end
+  InPlace,  // at its offset
+  DataLoc,  // its offset holds a locator: length << 16 | offset from the record's start
+  RelLoc,   // the same, but the offset counts from the locator's end
+  // Behind something whose length varies from record to record. Where such things end is found once
+  // per event, by whoever reads it, and goes along with it (Bases). The offset counts from there.
+  Based,
+  BasedBits,  // offset and size are in bits: an integer that does not fill whole bytes
+  Span,       // from its offset on up to another base: a string, a sequence
 };
+
+// The bit positions, counted from the record's start, from which on offsets are known again. The
+// first is 0; kAbsent: what lies there is not in this record (an alternative that was not taken).
+using Bases = const uint32_t*;
+constexpr uint32_t kAbsent = 0xffffffff;
 
 enum class ValueKind : uint8_t {
   Integer,
-  Pointer,  // an integer that is shown in hexadecimal
-  Text,     // characters, up to a NUL or the end
-  Array,    // several integers of element_size bytes each
+  Pointer,   // an integer that is shown in hexadecimal
+  Float,     // of 4 or 8 bytes
+  Text,      // characters, up to a NUL or the end
+  Array,     // several integers of element_size bytes each
+  Compound,  // structures, arrays of them: only the trace itself can show it
 };
 
 // One field of an event type as its tracer declares it.
@@ -34,6 +46,9 @@ struct Field {
   Location location = Location::InPlace;
   ValueKind kind = ValueKind::Integer;
   bool is_signed = false;
+  uint16_t base = 0;               // Based, BasedBits, Span: which base the offset counts from
+  uint16_t end_base = 0;           // Span: the base at which it ends
+  std::optional<ByteOrder> order;  // where it is not that of the event type
 
   bool operator==(const Field&) const = default;
 };
@@ -48,6 +63,9 @@ struct FieldRef {
   ValueKind kind = ValueKind::Integer;
   bool is_signed = false;
   bool swap = false;  // the record's byte order is not this machine's
+  bool big = false;   // the record's byte order
+  uint16_t base = 0;
+  uint16_t end_base = 0;
 
   FieldRef() = default;
   FieldRef(const Field& field, ByteOrder order);
@@ -55,9 +73,14 @@ struct FieldRef {
   explicit operator bool() const { return size != 0; }
 };
 
+// Integers that need more than an offset: see read_integer.
+std::optional<int64_t> read_based_integer(Bytes record, FieldRef ref, Bases bases);
+
 // The integer `ref` names in `record`; sign-extended where it is signed, so that a cast to uint64_t
 // and back loses nothing. Nothing where the record is too short for it.
-inline std::optional<int64_t> read_integer(Bytes record, FieldRef ref) {
+inline std::optional<int64_t> read_integer(Bytes record, FieldRef ref, Bases bases = nullptr) {
+  if (ref.location >= Location::Based) [[unlikely]]
+    return read_based_integer(record, ref, bases);
   if (ref.size == 0 || record.size() < ref.size || record.size() - ref.size < ref.offset)
       [[unlikely]]
     return std::nullopt;
@@ -77,8 +100,7 @@ inline std::optional<int64_t> read_integer(Bytes record, FieldRef ref) {
     }
     case 1: {
       uint8_t v = load<uint8_t>(at, false);
-      return ref.is_signed ? static_cast<int64_t>(static_cast<int8_t>(v))
-                           : static_cast<int64_t>(v);
+      return ref.is_signed ? static_cast<int64_t>(static_cast<int8_t>(v)) : static_cast<int64_t>(v);
     }
     default:
       return std::nullopt;
@@ -87,9 +109,16 @@ inline std::optional<int64_t> read_integer(Bytes record, FieldRef ref) {
 
 // The bytes of the field's value, found through its locator where it has one. Empty where the
 // record is too short, or the locator points out of it.
-Bytes read_bytes(Bytes record, FieldRef ref);
+Bytes read_bytes(Bytes record, FieldRef ref, Bases bases = nullptr);
 
 // The characters of a text field up to its NUL.
-std::string_view read_text(Bytes record, FieldRef ref);
+std::string_view read_text(Bytes record, FieldRef ref, Bases bases = nullptr);
+
+std::optional<double> read_float(Bytes record, FieldRef ref, Bases bases = nullptr);
+
+// `count` bits (1 to 64) from bit `first` on, as CTF lays integers: in little-endian records the
+// first bit is the least significant one, in big-endian records the most significant one. The bits
+// must be there.
+uint64_t read_bits(const std::byte* bytes, uint64_t first, uint32_t count, bool big_endian);
 
 }  // namespace strata::trace

@@ -2,6 +2,8 @@
 #include "trace/field_text.h"
 
 #include <array>
+#include <charconv>
+#include <cmath>
 
 namespace strata::trace {
 namespace {
@@ -27,13 +29,22 @@ void put_array(Bytes bytes, const FieldRef& field, TextBuffer& out) {
   }
 }
 
+// The shortest decimal that reads back as the same number.
+void put_float(double value, TextBuffer& out) {
+  char* at = out.room(32);
+  out.advance_to(std::to_chars(at, at + 32, value).ptr);
+}
+
 // How many bytes at the start of `text` are one character of UTF-8; 0 where they are none.
 size_t utf8_character(std::string_view text) {
   auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   unsigned char first = byte(0);
-  size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3
-                  : first < 0xf5                                                        ? 4
-                                                                                        : 0;
+  size_t length = first < 0x80   ? 1
+                  : first < 0xc2 ? 0
+                  : first < 0xe0 ? 2
+                  : first < 0xf0 ? 3
+                  : first < 0xf5 ? 4
+                                 : 0;
   if (length == 0 || length > text.size()) return 0;
   for (size_t i = 1; i < length; ++i)
     if ((byte(i) & 0xc0) != 0x80) return 0;
@@ -61,8 +72,14 @@ void put_field_text(const Event& event, const FieldRef& field, TextBuffer& out) 
       return;
     case ValueKind::Array:
       out.put('{');
-      put_array(read_bytes(event.record, field), field, out);
+      put_array(event.bytes(field), field, out);
       out.put('}');
+      return;
+    case ValueKind::Float:
+      if (const std::optional<double> value = event.real(field)) put_float(*value, out);
+      return;
+    case ValueKind::Compound:
+      out.put(std::string_view("{...}"));
       return;
     case ValueKind::Integer:
     case ValueKind::Pointer:
@@ -85,8 +102,20 @@ void put_field_json(const Event& event, const FieldRef& field, TextBuffer& out) 
       return;
     case ValueKind::Array:
       out.put('[');
-      put_array(read_bytes(event.record, field), field, out);
+      put_array(event.bytes(field), field, out);
       out.put(']');
+      return;
+    case ValueKind::Float: {
+      // JSON has no infinities.
+      const std::optional<double> value = event.real(field);
+      if (value && std::isfinite(*value))
+        put_float(*value, out);
+      else
+        out.put(std::string_view("null"));
+      return;
+    }
+    case ValueKind::Compound:
+      out.put(std::string_view("null"));
       return;
     case ValueKind::Integer:
     case ValueKind::Pointer:

@@ -37,10 +37,10 @@ struct Test {
   Load load = Load::Field;
   Comparison comparison = Comparison::Equal;
   bool is_text = false;
-  bool in_cpus = false;   // a number against the set of CPUS{...}
+  bool in_cpus = false;  // a number against the set of CPUS{...}
   FieldRef field;
-  int64_t flip = 0;       // lets unsigned numbers of 64 bits be compared as signed ones
-  int64_t number = 0;     // flipped already
+  int64_t flip = 0;    // lets unsigned numbers of 64 bits be compared as signed ones
+  int64_t number = 0;  // flipped already
   const FilterTerm* term = nullptr;
   uint32_t if_true = kYes;
   uint32_t if_false = kNo;
@@ -101,7 +101,8 @@ bool compare_mask(Bytes mask, const FieldRef& field, const FilterTerm& term) {
     for (size_t b = 0; b < 8; ++b) {
       size_t at = w * 8 + b;
       // In the other byte order, each of the mask's numbers lies the other way round.
-      if (field.swap || kNativeOrder == ByteOrder::Big) at = at / step * step + (step - 1 - at % step);
+      if (field.swap || kNativeOrder == ByteOrder::Big)
+        at = at / step * step + (step - 1 - at % step);
       if (at < mask.size()) word |= static_cast<uint64_t>(mask[at]) << (8 * b);
     }
     uint64_t wanted = w < term.cpus.size() ? term.cpus[w] : 0;
@@ -134,7 +135,7 @@ bool fulfils(const Test& test, const Event& event, const TaskNames& names) {
     case Load::Comm:
       return compare(names.find(event.tid()), *test.term);
     case Load::Mask:
-      return compare_mask(read_bytes(event.record, test.field), test.field, *test.term);
+      return compare_mask(event.bytes(test.field), test.field, *test.term);
   }
   if (test.in_cpus) return compare_cpu(static_cast<uint64_t>(value), *test.term);
   return compare(value ^ test.flip, test.comparison, test.number);
