@@ -24,8 +24,8 @@ constexpr uint16_t swap_bytes(uint16_t v) { return __builtin_bswap16(v); }
 constexpr uint32_t swap_bytes(uint32_t v) { return __builtin_bswap32(v); }
 constexpr uint64_t swap_bytes(uint64_t v) { return __builtin_bswap64(v); }
 
-// Reads a number that another process may be changing under us (a mapped file, a mapped ring), once:
-// the compiler may not read it a second time after we have checked it.
+// Reads a number that another process may be changing under us (a mapped file, a mapped ring),
+// once: the compiler may not read it a second time after we have checked it.
 template <typename T>
 inline T load_once(const std::byte* at) {
   struct __attribute__((packed, may_alias)) Unaligned {

@@ -65,7 +65,8 @@ void MappedFile::Region::on_sigbus(int number, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   for (Region* r = all.load(std::memory_order_acquire); r != nullptr; r = r->next) {
     const uintptr_t begin = r->begin.load(std::memory_order_acquire);
-    if (begin == 0 || address < begin || address >= r->end.load(std::memory_order_acquire)) continue;
+    if (begin == 0 || address < begin || address >= r->end.load(std::memory_order_acquire))
+      continue;
     const uintptr_t page = address & ~(page_size() - 1);
     void* zeros = mmap(reinterpret_cast<void*>(page), page_size(), PROT_READ,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);

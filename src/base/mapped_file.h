@@ -32,7 +32,6 @@ class MappedFile {
   uint64_t shrank_at() const;
   Error shrank_error() const;
 
-
  private:
   struct Region;  // what the SIGBUS handler knows of this mapping
   MappedFile(std::string path, Bytes bytes, Region* region);

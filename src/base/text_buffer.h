@@ -58,8 +58,8 @@ class TextBuffer {
   size_t capacity_ = 0;
 };
 
-// Each writes `value` at `out` and gives the end. The caller has made room: 20 characters do for any
-// decimal, 16 for any hex.
+// Each writes `value` at `out` and gives the end. The caller has made room: 20 characters do for
+// any decimal, 16 for any hex.
 char* write_decimal(char* out, uint64_t value);
 char* write_decimal(char* out, int64_t value);
 char* write_hex(char* out, uint64_t value);

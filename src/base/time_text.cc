@@ -146,8 +146,8 @@ Result<Nanoseconds> parse_duration(std::string_view whole) {
     std::string_view name;
     int64_t nanoseconds;
   };
-  static constexpr Unit kUnits[] = {{"ns", 1},         {"us", 1000},           {"ms", 1'000'000},
-                                    {"s", kSecond},    {"m", 60 * kSecond},    {"h", 3600 * kSecond},
+  static constexpr Unit kUnits[] = {{"ns", 1},      {"us", 1000},        {"ms", 1'000'000},
+                                    {"s", kSecond}, {"m", 60 * kSecond}, {"h", 3600 * kSecond},
                                     {"d", kDay}};
   auto bad = [&](std::string why) {
     return Error{"", std::nullopt, "'" + std::string(whole) + "' is not a duration: " + why};
@@ -249,8 +249,8 @@ char* WallClock::write(char* out, Nanoseconds since_epoch) {
   const int64_t second = floor_seconds(since_epoch);
   if (!valid_ || second != second_) {
     std::tm parts = local_time(second);
-    kept_size_ = static_cast<unsigned>(
-        std::strftime(kept_, sizeof kept_, with_date_ ? "%Y-%m-%d %H:%M:%S." : "%H:%M:%S.", &parts));
+    kept_size_ = static_cast<unsigned>(std::strftime(
+        kept_, sizeof kept_, with_date_ ? "%Y-%m-%d %H:%M:%S." : "%H:%M:%S.", &parts));
     second_ = second;
     valid_ = true;
   }

@@ -92,7 +92,8 @@ bool parse_declaration(std::string_view text, Field& field, Target target) {
   field.name = text.substr(name_begin);
   std::string_view type = trim(text.substr(0, name_begin));
   if (type.empty()) return false;
-  const std::string_view element = type.ends_with("[]") ? trim(type.substr(0, type.size() - 2)) : type;
+  const std::string_view element =
+      type.ends_with("[]") ? trim(type.substr(0, type.size() - 2)) : type;
   field.type += element;
   if (located)
     field.type += "[]";

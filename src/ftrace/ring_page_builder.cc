@@ -27,8 +27,8 @@ void RingPageBuilder::put64(uint32_t offset, uint64_t value) {
 }
 
 void RingPageBuilder::put_record_head(uint32_t type_len, uint32_t delta) {
-  put32(header_ + used_, target_.order == ByteOrder::Big ? type_len << kDeltaBits | delta
-                                                         : delta << 5 | type_len);
+  put32(header_ + used_,
+        target_.order == ByteOrder::Big ? type_len << kDeltaBits | delta : delta << 5 | type_len);
   used_ += 4;
 }
 

@@ -17,11 +17,11 @@ struct Known {
 
 // Jiffies are 1 to 10 ms, as the kernel was built; 10 ms is the safe reading.
 constexpr std::array kKnown = {
-    Known{"local", true, false, true, 1},          Known{"global", true, true, true, 1},
-    Known{"counter", false, true, false, 1},       Known{"uptime", true, true, true, 10'000'000},
-    Known{"perf", true, false, true, 1},           Known{"mono", true, true, true, 1},
-    Known{"mono_raw", true, true, true, 1},        Known{"boot", true, true, true, 1},
-    Known{"tai", true, true, true, 1},             Known{"x86-tsc", true, true, false, 1},
+    Known{"local", true, false, true, 1},    Known{"global", true, true, true, 1},
+    Known{"counter", false, true, false, 1}, Known{"uptime", true, true, true, 10'000'000},
+    Known{"perf", true, false, true, 1},     Known{"mono", true, true, true, 1},
+    Known{"mono_raw", true, true, true, 1},  Known{"boot", true, true, true, 1},
+    Known{"tai", true, true, true, 1},       Known{"x86-tsc", true, true, false, 1},
     Known{"ppc-tb", true, true, false, 1},
 };
 

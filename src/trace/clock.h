@@ -11,10 +11,10 @@ namespace strata::trace {
 struct Clock {
   std::string name = "local";  // as the tracer calls it: "local", "x86-tsc", "monotonic"
 
-  bool is_time = true;        // false: it orders events and tells nothing of time ("counter")
-  bool across_cpus = true;    // false: readings of two CPUs may be off against each other ("local")
-  bool in_nanoseconds = true; // false: cycles or counts, time only through a map
-  uint64_t resolution_ns = 1; // "uptime" moves once a jiffy
+  bool is_time = true;      // false: it orders events and tells nothing of time ("counter")
+  bool across_cpus = true;  // false: readings of two CPUs may be off against each other ("local")
+  bool in_nanoseconds = true;  // false: cycles or counts, time only through a map
+  uint64_t resolution_ns = 1;  // "uptime" moves once a jiffy
 
   bool operator==(const Clock&) const = default;
 };

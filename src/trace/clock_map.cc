@@ -34,7 +34,8 @@ bool ClockMap::is_identity() const {
 }
 
 Slope slope(uint64_t numerator, uint64_t denominator) {
-  // As many bits as fit: mult below 2^63 and shift at most 62, so that (t - t0) x mult stays within 127 bits.
+  // As many bits as fit: mult below 2^63 and shift at most 62, so that (t - t0) x mult stays within
+  // 127 bits.
   uint8_t shift = 62;
   while (shift > 0 && ((UInt128{numerator} << shift) / denominator) >> 63) --shift;
   const UInt128 scaled = UInt128{numerator} << shift;

@@ -23,9 +23,9 @@ struct ClockPiece {
   uint64_t t0 = 0;
   int64_t u0 = 0;
   uint64_t mult = 1;
-  uint8_t shift = 0;  // at most 63
-  uint64_t rounding = 0;        // 2^(shift-1) rounds to the nearest, 0 down
-  bool gap = false;             // nothing is known here; the line only goes on
+  uint8_t shift = 0;             // at most 63
+  uint64_t rounding = 0;         // 2^(shift-1) rounds to the nearest, 0 down
+  bool gap = false;              // nothing is known here; the line only goes on
   uint64_t bound_ns = kNoBound;  // how far off u may be, where that is known
 
   bool operator==(const ClockPiece&) const = default;
@@ -79,8 +79,8 @@ struct Slope {
 };
 Slope slope(uint64_t numerator, uint64_t denominator);
 
-// A stream's way along a chain of maps (guest counter to host counter to nanoseconds): remembers the
-// piece it is in, so that an event costs a comparison and a multiplication.
+// A stream's way along a chain of maps (guest counter to host counter to nanoseconds): remembers
+// the piece it is in, so that an event costs a comparison and a multiplication.
 class ClockReader {
  public:
   // No maps: readings are nanoseconds already.

@@ -161,8 +161,9 @@ class Parser {
     term.field = text_.substr(term.column, at_ - term.column);
     if (term.field.empty()) return fail(at_, "expected the name of a field, 'not' or '('");
     if (term.field.ends_with(".ustring") || term.field.ends_with(".function"))
-      return fail(term.column + term.field.rfind('.'),
-                  "only the kernel itself can evaluate '.ustring' and '.function', while it records");
+      return fail(
+          term.column + term.field.rfind('.'),
+          "only the kernel itself can evaluate '.ustring' and '.function', while it records");
 
     if (accept("==")) {
       term.comparison = Comparison::Equal;
@@ -183,8 +184,8 @@ class Parser {
     } else if (text_.substr(at_).starts_with("=")) {
       return fail(at_, "expected '==' (equality is written with two signs)");
     } else {
-      return fail(at_, "expected '==', '!=', '<', '<=', '>', '>=', '&' or '~' after '" +
-                           term.field + "'");
+      return fail(
+          at_, "expected '==', '!=', '<', '<=', '>', '>=', '&' or '~' after '" + term.field + "'");
     }
     if (Status status = value(term); !status) return status;
     node.kind = FilterNode::Kind::Term;

@@ -12,7 +12,16 @@
 
 namespace strata::trace {
 
-enum class Comparison : uint8_t { Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, Bits, Like };
+enum class Comparison : uint8_t {
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  Bits,
+  Like
+};
 
 // A number as it was written: every int64_t and every uint64_t.
 struct FilterNumber {

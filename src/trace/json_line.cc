@@ -27,8 +27,7 @@ JsonLine::JsonLine(const Trace& trace, const LearnedNames& names, std::string_vi
 
 JsonLine::TypeText* JsonLine::add_type(const EventType& type) {
   TypeText text;
-  text.name =
-      ",\"system\":" + json_string(type.system) + ",\"event\":" + json_string(type.name);
+  text.name = ",\"system\":" + json_string(type.system) + ",\"event\":" + json_string(type.name);
   auto add = [&](const Field& field) {
     const char* comma = text.fields.empty() ? "" : ",";
     text.fields.push_back({comma + json_string(field.name) + ":", FieldRef(field, type.order)});

@@ -22,7 +22,8 @@ namespace strata::trace {
 // beyond 2^53. Values are the fields' own, not the text that the tracer makes of them.
 class JsonLine {
  public:
-  // `trace` and `names` must outlive it. Names longer than 32 bytes are cut. `fields`: only these; none: all of the event's own.
+  // `trace` and `names` must outlive it. Names longer than 32 bytes are cut. `fields`: only these;
+  // none: all of the event's own.
   JsonLine(const Trace& trace, const LearnedNames& names, std::string_view trace_name,
            std::vector<std::string> fields);
 

@@ -7,7 +7,8 @@
 namespace strata::trace {
 namespace {
 
-// Set in the index of a stream that ended: whatever the time, it loses to every stream that has not.
+// Set in the index of a stream that ended: whatever the time, it loses to every stream that has
+// not.
 constexpr uint32_t kEnded = uint32_t{1} << 31;
 
 }  // namespace

@@ -52,7 +52,7 @@ class Merge {
   Key key_after_step(uint32_t index);
 
   std::vector<std::unique_ptr<Stream>> leaves_;
-  std::vector<Key> tree_;  // [0]: the winner; [1..n): the losers
+  std::vector<Key> tree_;      // [0]: the winner; [1..n): the losers
   std::vector<int64_t> last_;  // each stream's time before, to see it go backwards
   Stream* winner_ = nullptr;
   uint64_t backward_steps_ = 0;

@@ -9,7 +9,7 @@
 namespace strata::trace {
 namespace {
 
-constexpr size_t kNameColumns = 20;   // of an event's name
+constexpr size_t kNameColumns = 20;  // of an event's name
 constexpr size_t kCommColumns = 16;
 constexpr size_t kLongestComm = 32;
 // What a line needs besides its label, the type's name and the fields: the thread, "[cpu]", a time.
@@ -28,7 +28,7 @@ ReportLine::ReportLine(const Trace& trace, const LearnedNames& names, LineOption
     : trace_(trace),
       names_(names),
       options_(std::move(options)),
-      timed_(trace.info().timed),
+      timed_(trace.info().in_nanoseconds),
       wall_(options_.with_date) {}
 
 ReportLine::TypeText* ReportLine::add_type(const EventType& type) {

@@ -16,10 +16,10 @@ namespace strata::trace {
 // How events of a trace are shown as lines of text.
 struct LineOptions {
   TimeStyle time = TimeStyle::Raw;
-  Nanoseconds origin;              // of relative times
-  bool with_date = false;          // of wall times
-  std::vector<std::string> fields; // only these, as name=value; none: as the tracer shows them
-  bool label_once = false;         // not again behind a line about losses, as trace-cmd has it
+  Nanoseconds origin;               // of relative times
+  bool with_date = false;           // of wall times
+  std::vector<std::string> fields;  // only these, as name=value; none: as the tracer shows them
+  bool label_once = false;          // not again behind a line about losses, as trace-cmd has it
 };
 
 // An event as `trace-cmd report` (3.1.6) prints it:

@@ -60,15 +60,15 @@ bool Selection::matches_rest(const Event& event, const TaskNames& names) {
                        [&](const Filter& filter) { return filter.matches(event, names); });
   };
   if (!agree(filters)) return false;
-  return of_type.always ||
-         std::any_of(of_type.conditional.begin(), of_type.conditional.end(),
-                     [&](uint32_t i) { return agree(wanted[i].filters); });
+  return of_type.always || std::any_of(of_type.conditional.begin(), of_type.conditional.end(),
+                                       [&](uint32_t i) { return agree(wanted[i].filters); });
 }
 
 Result<std::vector<std::pair<uint32_t, uint32_t>>> parse_cpu_list(std::string_view text) {
   std::vector<std::pair<uint32_t, uint32_t>> ranges;
   auto bad = [&] {
-    return Error{"", std::nullopt, "'" + std::string(text) + "' is not a list of CPUs such as 0-3,8"};
+    return Error{"", std::nullopt,
+                 "'" + std::string(text) + "' is not a list of CPUs such as 0-3,8"};
   };
   std::string_view rest = text;
   auto number = [&](uint32_t& out) {

@@ -26,8 +26,8 @@ class EventPattern {
   Glob name_;
 };
 
-// Which events are wanted: -e, -F, --cpu, --tid and a period of time. What depends on the type alone
-// is decided once per type; without any conditions nothing is asked at all (is_everything()).
+// Which events are wanted: -e, -F, --cpu, --tid and a period of time. What depends on the type
+// alone is decided once per type; without any conditions nothing is asked at all (is_everything()).
 class Selection {
  public:
   // The events of a pattern; further conditions that are to hold for them alone.
@@ -36,8 +36,8 @@ class Selection {
     std::vector<Filter> filters;
   };
 
-  std::vector<Wanted> wanted;           // none: all; an event needs to be wanted by one of them
-  std::vector<Filter> filters;          // for all
+  std::vector<Wanted> wanted;   // none: all; an event needs to be wanted by one of them
+  std::vector<Filter> filters;  // for all
   std::vector<std::pair<uint32_t, uint32_t>> cpus;  // ranges, both ends included; none: all
   std::vector<Tid> tids;
   std::optional<Nanoseconds> begin;
@@ -59,7 +59,7 @@ class Selection {
   // By the patterns alone.
   struct Verdict {
     bool never = false;
-    bool always = false;  // wanted without further conditions
+    bool always = false;                // wanted without further conditions
     std::vector<uint32_t> conditional;  // wanted by these, if their filters agree
   };
   Verdict& verdict(const EventType* type);

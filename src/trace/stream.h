@@ -18,8 +18,8 @@ enum class Step : uint8_t {
 
 // Events of one source (a CPU's ring, a thread's ring) in the order in which they were written.
 //
-// Errors do not stop the world: a stream gives what can be read, remembers what could not, and marks
-// the place in the next event's loss.
+// Errors do not stop the world: a stream gives what can be read, remembers what could not, and
+// marks the place in the next event's loss.
 class Stream {
  public:
   virtual ~Stream() = default;
@@ -38,7 +38,8 @@ class Stream {
   Nanoseconds quiet_until() const { return event_.time; }
 
   CpuId cpu() const { return event_.cpu; }
-  // The buffer it belongs to ("" is the main one): one trace may hold several that ran side by side.
+  // The buffer it belongs to ("" is the main one): one trace may hold several that ran side by
+  // side.
   const std::string& buffer() const { return buffer_; }
 
   // The first thing that could not be read, and how many such there were.

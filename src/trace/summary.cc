@@ -38,8 +38,7 @@ class TypeCounter {
     std::vector<TraceSummary::TypeCount> all;
     for (const auto& entry : dense_)
       if (entry.count != 0) all.push_back(entry);
-    sparse_.for_each(
-        [&](const EventType& type, uint64_t count) { all.push_back({&type, count}); });
+    sparse_.for_each([&](const EventType& type, uint64_t count) { all.push_back({&type, count}); });
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
       if (a.count != b.count) return a.count > b.count;
       if (a.type->name != b.type->name) return a.type->name < b.type->name;

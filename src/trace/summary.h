@@ -15,12 +15,13 @@ struct StreamSummary {
   std::string buffer;
   CpuId cpu{};
   uint64_t events = 0;
-  uint64_t lost = 0;          // events, where their number was told
-  uint64_t lost_unknown = 0;  // places where events were lost and their number was not told
+  uint64_t lost = 0;                // events, where their number was told
+  uint64_t lost_unknown = 0;        // places where events were lost and their number was not told
   std::optional<Trace::Span> span;  // the earliest and the latest event; nothing when empty
 };
 
-// What is in a trace: one pass over its streams, one after the other, since counting needs no order.
+// What is in a trace: one pass over its streams, one after the other, since counting needs no
+// order.
 struct TraceSummary {
   uint64_t events = 0;
   uint64_t lost = 0;

@@ -27,8 +27,6 @@ struct TraceInfo {
   bool in_nanoseconds = true;
   // Times are nanoseconds since the epoch; otherwise they are readings of `clock`.
   bool since_epoch = false;
-  // Times are nanoseconds, by the clock itself or through a map; otherwise bare readings.
-  bool timed = true;
   std::vector<std::pair<std::string, std::string>> properties;  // more, to be shown as it is
 };
 

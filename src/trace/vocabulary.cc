@@ -89,22 +89,41 @@ const std::vector<Term>& ftrace_terms() {
       {Device, "dev"}, {Sector, "sector"}, {SectorCount, "nr_sector"}};
   static const std::vector<Term::Part> kVmEntry = {{Vcpu, "vcpu_id"}};
   static const std::vector<Term> terms = {
-      {"sched", "sched_switch", Word::SchedSwitch,
-       {{PrevTid, "prev_pid"}, {PrevComm, "prev_comm"}, {PrevState, "prev_state"},
-        {PrevPrio, "prev_prio"}, {NextTid, "next_pid"}, {NextComm, "next_comm"},
+      {"sched",
+       "sched_switch",
+       Word::SchedSwitch,
+       {{PrevTid, "prev_pid"},
+        {PrevComm, "prev_comm"},
+        {PrevState, "prev_state"},
+        {PrevPrio, "prev_prio"},
+        {NextTid, "next_pid"},
+        {NextComm, "next_comm"},
         {NextPrio, "next_prio"}}},
       {"sched", "sched_waking", Word::SchedWaking, kWake},
       {"sched", "sched_wakeup", Word::SchedWakeup, kWake},
       {"sched", "sched_wakeup_new", Word::SchedWakeupNew, kWake},
-      {"sched", "sched_migrate_task", Word::SchedMigrate,
-       {{Tid, "pid"}, {Comm, "comm"}, {Prio, "prio"}, {FromCpu, "orig_cpu"},
+      {"sched",
+       "sched_migrate_task",
+       Word::SchedMigrate,
+       {{Tid, "pid"},
+        {Comm, "comm"},
+        {Prio, "prio"},
+        {FromCpu, "orig_cpu"},
         {TargetCpu, "dest_cpu"}}},
-      {"task", "task_newtask", Word::TaskNew,
+      {"task",
+       "task_newtask",
+       Word::TaskNew,
        {{Tid, "pid"}, {Comm, "comm"}, {CloneFlags, "clone_flags"}}},
-      {"task", "task_rename", Word::TaskRename,
+      {"task",
+       "task_rename",
+       Word::TaskRename,
        {{Tid, "pid"}, {OldComm, "oldcomm"}, {Comm, "newcomm"}}},
-      {"sched", "sched_process_fork", Word::TaskFork,
-       {{Tid, "child_pid"}, {Comm, "child_comm"}, {ParentTid, "parent_pid"},
+      {"sched",
+       "sched_process_fork",
+       Word::TaskFork,
+       {{Tid, "child_pid"},
+        {Comm, "child_comm"},
+        {ParentTid, "parent_pid"},
         {ParentComm, "parent_comm"}}},
       {"sched", "sched_process_exec", Word::TaskExec, {{Tid, "pid"}, {FileName, "filename"}}},
       {"sched", "sched_process_exit", Word::TaskExit, kTask},
@@ -119,7 +138,9 @@ const std::vector<Term>& ftrace_terms() {
       {"exceptions", "page_fault_user", Word::TrapEntry, {{Address, "address"}}},
       {"exceptions", "page_fault_kernel", Word::TrapEntry, {{Address, "address"}}},
       {"kvm", "kvm_entry", Word::VmEntry, kVmEntry},
-      {"kvm", "kvm_exit", Word::VmExit,
+      {"kvm",
+       "kvm_exit",
+       Word::VmExit,
        {{Vcpu, "vcpu_id"}, {Reason, "exit_reason"}, {Reason, "ret"}, {Isa, "isa"}}},
       {"power", "cpu_idle", Word::CpuIdle, {{State, "state"}, {Cpu, "cpu_id"}}},
       {"power", "cpu_frequency", Word::CpuFrequency, {{Frequency, "state"}, {Cpu, "cpu_id"}}},
@@ -132,9 +153,8 @@ const std::vector<Term>& ftrace_terms() {
 Binding bind_ftrace(const EventType& type) {
   Binding binding;
   std::span<const Term::Part> named;
-  static const std::vector<Term::Part> kSyscall = {{Role::Number, "nr"},
-                                                   {Role::Number, "__syscall_nr"},
-                                                   {Role::ReturnValue, "ret"}};
+  static const std::vector<Term::Part> kSyscall = {
+      {Role::Number, "nr"}, {Role::Number, "__syscall_nr"}, {Role::ReturnValue, "ret"}};
   const std::string_view name = type.name;
   if (type.system == "syscalls" && name.starts_with("sys_enter_")) {
     binding.word = Word::SyscallEntry;
@@ -167,7 +187,8 @@ std::string_view name_of(Word word) { return kMeanings[static_cast<size_t>(word)
 
 Binding bind(Tracer tracer, const EventType& type) {
   switch (tracer) {
-    case Tracer::Ftrace: return bind_ftrace(type);
+    case Tracer::Ftrace:
+      return bind_ftrace(type);
   }
   return {};
 }

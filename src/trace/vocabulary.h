@@ -15,31 +15,31 @@ struct EventType;
 // What an event means, whichever tracer wrote it. Analyses know these words and no tracer's names.
 enum class Word : uint8_t {
   None,
-  SchedSwitch,       // PrevTid PrevComm PrevState PrevPrio NextTid NextComm NextPrio
-  SchedWaking,       // Tid Comm Prio TargetCpu
-  SchedWakeup,       // the same
-  SchedWakeupNew,    // the same
-  SchedMigrate,      // Tid Comm Prio FromCpu TargetCpu
-  TaskNew,           // Tid Comm CloneFlags
-  TaskFork,          // Tid Comm ParentTid ParentComm
-  TaskExec,          // Tid FileName
-  TaskExit,          // Tid Comm
-  TaskFree,          // Tid Comm
-  TaskRename,        // Tid OldComm Comm
-  SyscallEntry,      // Number (or the type's own syscall name)
-  SyscallExit,       // Number ReturnValue
-  IrqEntry,          // Irq IrqName
-  IrqExit,           // Irq
-  SoftirqRaise,      // Vector
-  SoftirqEntry,      // Vector
-  SoftirqExit,       // Vector
-  TrapEntry,         // Address
-  VmEntry,           // Vcpu
-  VmExit,            // Vcpu Reason Isa
-  CpuIdle,           // State Cpu
-  CpuFrequency,      // Frequency Cpu
-  BlockIssue,        // Device Sector SectorCount
-  BlockComplete,     // Device Sector SectorCount
+  SchedSwitch,     // PrevTid PrevComm PrevState PrevPrio NextTid NextComm NextPrio
+  SchedWaking,     // Tid Comm Prio TargetCpu
+  SchedWakeup,     // the same
+  SchedWakeupNew,  // the same
+  SchedMigrate,    // Tid Comm Prio FromCpu TargetCpu
+  TaskNew,         // Tid Comm CloneFlags
+  TaskFork,        // Tid Comm ParentTid ParentComm
+  TaskExec,        // Tid FileName
+  TaskExit,        // Tid Comm
+  TaskFree,        // Tid Comm
+  TaskRename,      // Tid OldComm Comm
+  SyscallEntry,    // Number (or the type's own syscall name)
+  SyscallExit,     // Number ReturnValue
+  IrqEntry,        // Irq IrqName
+  IrqExit,         // Irq
+  SoftirqRaise,    // Vector
+  SoftirqEntry,    // Vector
+  SoftirqExit,     // Vector
+  TrapEntry,       // Address
+  VmEntry,         // Vcpu
+  VmExit,          // Vcpu Reason Isa
+  CpuIdle,         // State Cpu
+  CpuFrequency,    // Frequency Cpu
+  BlockIssue,      // Device Sector SectorCount
+  BlockComplete,   // Device Sector SectorCount
   Count_,
 };
 
@@ -48,14 +48,38 @@ std::string_view name_of(Word word);
 // The parts that fields play in those meanings.
 enum class Role : uint8_t {
   None,
-  Tid, Comm, Prio, TargetCpu, FromCpu,
-  PrevTid, PrevComm, PrevPrio, PrevState, NextTid, NextComm, NextPrio,
-  ParentTid, ParentComm, OldComm, CloneFlags, FileName,
-  Number, ReturnValue,
-  Irq, IrqName, Vector, Address,
-  Vcpu, Reason, Isa,
-  State, Cpu, Frequency,
-  Device, Sector, SectorCount,
+  Tid,
+  Comm,
+  Prio,
+  TargetCpu,
+  FromCpu,
+  PrevTid,
+  PrevComm,
+  PrevPrio,
+  PrevState,
+  NextTid,
+  NextComm,
+  NextPrio,
+  ParentTid,
+  ParentComm,
+  OldComm,
+  CloneFlags,
+  FileName,
+  Number,
+  ReturnValue,
+  Irq,
+  IrqName,
+  Vector,
+  Address,
+  Vcpu,
+  Reason,
+  Isa,
+  State,
+  Cpu,
+  Frequency,
+  Device,
+  Sector,
+  SectorCount,
   Count_,
 };
 

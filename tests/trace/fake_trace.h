@@ -74,16 +74,15 @@ inline std::unique_ptr<EventType> make_type(uint32_t id, std::string system, std
 }
 
 inline std::unique_ptr<EventType> sched_switch_type(ByteOrder order = ByteOrder::Little) {
-  return make_type(
-      314, "sched", "sched_switch",
-      {{"prev_comm", "char[16]", 8, 16, 1, Location::InPlace, ValueKind::Text, true},
-       {"prev_pid", "pid_t", 24, 4, 4, Location::InPlace, ValueKind::Integer, true},
-       {"prev_prio", "int", 28, 4, 4, Location::InPlace, ValueKind::Integer, true},
-       {"prev_state", "long", 32, 8, 8, Location::InPlace, ValueKind::Integer, true},
-       {"next_comm", "char[16]", 40, 16, 1, Location::InPlace, ValueKind::Text, true},
-       {"next_pid", "pid_t", 56, 4, 4, Location::InPlace, ValueKind::Integer, true},
-       {"next_prio", "int", 60, 4, 4, Location::InPlace, ValueKind::Integer, true}},
-      order);
+  return make_type(314, "sched", "sched_switch",
+                   {{"prev_comm", "char[16]", 8, 16, 1, Location::InPlace, ValueKind::Text, true},
+                    {"prev_pid", "pid_t", 24, 4, 4, Location::InPlace, ValueKind::Integer, true},
+                    {"prev_prio", "int", 28, 4, 4, Location::InPlace, ValueKind::Integer, true},
+                    {"prev_state", "long", 32, 8, 8, Location::InPlace, ValueKind::Integer, true},
+                    {"next_comm", "char[16]", 40, 16, 1, Location::InPlace, ValueKind::Text, true},
+                    {"next_pid", "pid_t", 56, 4, 4, Location::InPlace, ValueKind::Integer, true},
+                    {"next_prio", "int", 60, 4, 4, Location::InPlace, ValueKind::Integer, true}},
+                   order);
 }
 
 inline std::unique_ptr<EventType> sys_enter_openat_type() {

@@ -29,7 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const auto& type : types) {
     Event event;
     event.type = type.get();
-    event.record = Bytes(reinterpret_cast<const std::byte*>(record), static_cast<size_t>(end - record));
+    event.record =
+        Bytes(reinterpret_cast<const std::byte*>(record), static_cast<size_t>(end - record));
     bool first = filter->matches(event, names);
     if (first != filter->matches(event, names)) __builtin_trap();
     if (first && filter->rejects(*type)) __builtin_trap();

@@ -133,9 +133,7 @@ TEST_F(FilterTest, WhatIsToldOfEveryEvent) {
   EXPECT_FALSE(matches("event == sched_switch", open_event));
 }
 
-TEST_F(FilterTest, ARealFieldWins) {
-  EXPECT_TRUE(matches("cpu == 3 and CPU == 2", odd_event));
-}
+TEST_F(FilterTest, ARealFieldWins) { EXPECT_TRUE(matches("cpu == 3 and CPU == 2", odd_event)); }
 
 TEST_F(FilterTest, SetsOfCpus) {
   EXPECT_TRUE(on_switch("CPU & CPUS{0-2}"));

@@ -91,7 +91,7 @@ TEST_F(ReportLineTest, LossesComeFirst) {
 }
 
 TEST_F(ReportLineTest, AClockThatIsNotTimeIsShownAsItIs) {
-  trace.edit_info().timed = false;
+  trace.edit_info().in_nanoseconds = false;
   EXPECT_EQ(line(switch_event(0, 123'456)),
             "          <idle>-0     [000]      123456: sched_switch:         text of the fields\n");
 }

@@ -48,11 +48,8 @@ void add_pieces_between(const ShiftSample& a, const ShiftSample& b,
   const trace::Slope slope = trace::slope(static_cast<uint64_t>(rise), run);
   const uint64_t half = slope.shift == 0 ? 0 : uint64_t{1} << (slope.shift - 1);
   if (rise >= Int128{run}) {
-    pieces.push_back({.t0 = a.time,
-                      .u0 = from,
-                      .mult = slope.mult,
-                      .shift = slope.shift,
-                      .rounding = half});
+    pieces.push_back(
+        {.t0 = a.time, .u0 = from, .mult = slope.mult, .shift = slope.shift, .rounding = half});
     return;
   }
   const auto fall = static_cast<uint64_t>(Int128{run} - rise);

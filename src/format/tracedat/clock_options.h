@@ -11,8 +11,8 @@ namespace strata::tracedat {
 
 // One measurement of how a guest's clock stands against its host's.
 struct ShiftSample {
-  uint64_t time = 0;    // the guest's clock
-  int64_t offset = 0;   // to be added to it
+  uint64_t time = 0;     // the guest's clock
+  int64_t offset = 0;    // to be added to it
   uint64_t scaling = 1;  // the guest's clock runs scaling / 2^fraction times as fast as the host's
   uint8_t fraction = 0;
 

@@ -10,13 +10,13 @@
 
 namespace strata::tracedat {
 
-// One CPU's pages, in order. They lie in the file as they are, or in chunks that are unpacked one at
-// a time:
+// One CPU's pages, in order. They lie in the file as they are, or in chunks that are unpacked one
+// at a time:
 //
 //     u32 number of chunks, then each: u32 packed size, u32 plain size, packed bytes
 //
-// The size that the file states for a CPU's compressed data is not used: writers disagree on whether
-// it counts the first four bytes.
+// The size that the file states for a CPU's compressed data is not used: writers disagree on
+// whether it counts the first four bytes.
 class CpuPages {
  public:
   CpuPages(const MappedFile& file, const Layout& layout, const Buffer& buffer, CpuData data);
@@ -49,8 +49,8 @@ class CpuPages {
   uint32_t page_size_;
   bool compressed_;
   uint64_t begin_;
-  uint64_t end_;      // as far as the file goes
-  bool cut_off_;      // the file should have gone further
+  uint64_t end_;       // as far as the file goes
+  bool cut_off_;       // the file should have gone further
   uint64_t position_;  // of the next page or chunk
   uint32_t chunks_left_ = 0;
 

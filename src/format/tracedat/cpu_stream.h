@@ -14,7 +14,8 @@ namespace strata::tracedat {
 // Event types by the number in a record's first field.
 struct EventTypes {
   std::vector<const trace::EventType*> by_id;
-  const trace::EventType* unknown = nullptr;  // stands in for numbers that the file does not explain
+  const trace::EventType* unknown =
+      nullptr;  // stands in for numbers that the file does not explain
 };
 
 // The events of one CPU of one buffer.

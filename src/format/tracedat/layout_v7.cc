@@ -112,13 +112,26 @@ std::optional<Error> LayoutReader::described_section(const Option& option) {
   using Body = std::optional<Error> (LayoutReader::*)(ByteReader&);
   Body body = nullptr;
   switch (option.id) {
-    case OptionId::HeaderInfo: body = &LayoutReader::header_info; break;
-    case OptionId::FtraceEvents: body = &LayoutReader::ftrace_events; break;
-    case OptionId::EventFormats: body = &LayoutReader::event_formats; break;
-    case OptionId::Kallsyms: body = &LayoutReader::kallsyms; break;
-    case OptionId::Printk: body = &LayoutReader::printk; break;
-    case OptionId::CmdLines: body = &LayoutReader::cmdlines; break;
-    default: return std::nullopt;
+    case OptionId::HeaderInfo:
+      body = &LayoutReader::header_info;
+      break;
+    case OptionId::FtraceEvents:
+      body = &LayoutReader::ftrace_events;
+      break;
+    case OptionId::EventFormats:
+      body = &LayoutReader::event_formats;
+      break;
+    case OptionId::Kallsyms:
+      body = &LayoutReader::kallsyms;
+      break;
+    case OptionId::Printk:
+      body = &LayoutReader::printk;
+      break;
+    case OptionId::CmdLines:
+      body = &LayoutReader::cmdlines;
+      break;
+    default:
+      return std::nullopt;
   }
   ByteReader in(option.data, layout_.target.order, option.offset);
   const uint64_t offset = in.u64();

@@ -90,7 +90,8 @@ void TraceDat::describe() {
     if (option.id == OptionId::Guest)
       property("guest", std::string(ByteReader(option.data, layout_.target.order).string()));
   }
-  if (clock_options_.shift) property("time shift", "to " + hex(clock_options_.shift->peer_trace_id));
+  if (clock_options_.shift)
+    property("time shift", "to " + hex(clock_options_.shift->peer_trace_id));
   for (const Buffer& buffer : layout_.buffers) {
     if (!buffer.name.empty()) property("instance", buffer.name);
   }
@@ -100,8 +101,8 @@ void TraceDat::read_formats() {
   unknown_ = std::make_unique<trace::EventType>();
   unknown_->name = "unknown";
   unknown_->order = layout_.target.order;
-  unknown_->fields = {{.name = "common_type", .type = "unsigned short", .offset = 0, .size = 2,
-                       .element_size = 2}};
+  unknown_->fields = {
+      {.name = "common_type", .type = "unsigned short", .offset = 0, .size = 2, .element_size = 2}};
   unknown_->common_fields = 1;
   types_.unknown = unknown_.get();
   for (const EventFormat& format : layout_.formats) {

@@ -39,8 +39,8 @@ std::vector<std::byte> number(uint64_t value, ByteOrder order) {
 
 std::vector<std::byte> header_info_body(const Head& head) {
   ByteWriter out(head.target.order);
-  for (const auto& [name, text] : {std::pair{"header_page", head.header_page},
-                                   std::pair{"header_event", head.header_event}}) {
+  for (const auto& [name, text] :
+       {std::pair{"header_page", head.header_page}, std::pair{"header_event", head.header_event}}) {
     out.string(name);
     out.u64(text.size());
     out.text(text);
@@ -274,8 +274,8 @@ Status Writer::finish() {
     }
     const uint64_t size = buffer.section_end - buffer.section_offset - kSectionHeader;
     constexpr uint64_t kSizeInHeader = 8;
-    if (Status status = file_.overwrite(buffer.section_offset + kSizeInHeader,
-                                        number(size, target_.order));
+    if (Status status =
+            file_.overwrite(buffer.section_offset + kSizeInHeader, number(size, target_.order));
         !status)
       return status;
     if (Status status = file_.overwrite(buffer.option_offset, buffer_option(buffer)); !status)
