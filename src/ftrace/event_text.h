@@ -26,6 +26,12 @@ class EventText {
 
   void print(const trace::Event& event, TextBuffer& out) const;
 
+  // The function graph tracer's calls and returns: where the event that comes next, of all CPUs, is
+  // the return from the very call that `entry` is, trace-cmd shows both as one line, print_leaf(),
+  // and passes over the return.
+  static bool is_leaf(const trace::Event& entry, const trace::Event& next);
+  void print_leaf(const trace::Event& entry, const trace::Event& exit, TextBuffer& out) const;
+
   // Which way an event type takes.
   enum class Way : uint8_t { Program, Known, Libtraceevent, Fields };
   Way way(const trace::EventType& type) const;

@@ -4,18 +4,20 @@
 #include <vector>
 
 #include "ftrace/print_format_compiler.h"
+#include "ftrace/special_text.h"
 #include "trace/event_type.h"
 
 namespace strata::ftrace {
 
 // The text of an event whose print format cannot be understood: its fields one by one, as
 // libtraceevent shows them then.
-class FieldsText {
+class FieldsText : public SpecialText {
  public:
   FieldsText(const trace::EventType& type, Target target);
 
   // [FAILED TO PARSE] name=value ...
   void print(Bytes record, TextBuffer& out);
+  void print(const trace::Event& event, TextBuffer& out) override { print(event.record, out); }
 
  private:
   struct Shown {

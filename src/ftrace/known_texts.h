@@ -16,8 +16,7 @@ struct KnownText {
 };
 
 // The known text of `type` that programs can give; nothing where there is none, or where the type
-// lacks a field that the text needs. `own_format` is the type's own program, for texts that only
-// come before it.
+// lacks a field that the text needs.
 std::optional<KnownText> known_text(const trace::EventType& type, const KernelNames& names);
 
 }  // namespace strata::ftrace
