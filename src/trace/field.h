@@ -48,7 +48,7 @@ struct Field {
   bool is_signed = false;
   uint16_t base = 0;               // Based, BasedBits, Span: which base the offset counts from
   uint16_t end_base = 0;           // Span: the base at which it ends
-  std::optional<ByteOrder> order;  // where it is not that of the event type
+  std::optional<ByteOrder> order = std::nullopt;  // where it is not that of the event type
 
   bool operator==(const Field&) const = default;
 };

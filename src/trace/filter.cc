@@ -5,6 +5,7 @@
 #include <bit>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "trace/filter_parser.h"
@@ -30,7 +31,7 @@ Pseudo pseudo_field(std::string_view name) {
 constexpr uint32_t kYes = std::numeric_limits<uint32_t>::max();
 constexpr uint32_t kNo = kYes - 1;
 
-enum class Load : uint8_t { Field, Cpu, Tid, Time, Comm, Mask };
+enum class Load : uint8_t { Field, Real, Cpu, Tid, Time, Comm, Mask };
 
 // One test of a program, and where to go on after it.
 struct Test {
@@ -46,7 +47,8 @@ struct Test {
   uint32_t if_false = kNo;
 };
 
-bool compare(int64_t value, Comparison comparison, int64_t with) {
+template <typename T>
+bool compare(T value, Comparison comparison, T with) {
   switch (comparison) {
     case Comparison::Equal:
       return value == with;
@@ -61,7 +63,8 @@ bool compare(int64_t value, Comparison comparison, int64_t with) {
     case Comparison::GreaterEqual:
       return value >= with;
     case Comparison::Bits:
-      return (value & with) != 0;
+      if constexpr (std::is_integral_v<T>) return (value & with) != 0;
+      break;
     case Comparison::Like:
       break;
   }
@@ -136,6 +139,10 @@ bool fulfils(const Test& test, const Event& event, const TaskNames& names) {
       return compare(names.find(event.tid()), *test.term);
     case Load::Mask:
       return compare_mask(event.bytes(test.field), test.field, *test.term);
+    case Load::Real: {
+      std::optional<double> read = event.real(test.field);
+      return read && compare(*read, test.comparison, *test.term->real);
+    }
   }
   if (test.in_cpus) return compare_cpu(static_cast<uint64_t>(value), *test.term);
   return compare(value ^ test.flip, test.comparison, test.number);
@@ -192,8 +199,17 @@ struct Filter::State {
     if (const Field* field = type.find(term.field)) {
       test.field = FieldRef(*field, type.order);
       test.is_text = field->kind == ValueKind::Text;
-      if (!test.is_text &&
-          (field->kind == ValueKind::Array || field->location != Location::InPlace)) {
+      if (field->kind == ValueKind::Compound) return if_false;
+      if (field->kind == ValueKind::Float) {
+        if (!term.real || term.comparison == Comparison::Bits ||
+            term.comparison == Comparison::Like)
+          return if_false;
+        test.load = Load::Real;
+        return write(test);
+      }
+      const bool located =
+          field->location == Location::DataLoc || field->location == Location::RelLoc;
+      if (!test.is_text && (field->kind == ValueKind::Array || located)) {
         if (!term.is_cpus) return if_false;
         test.load = Load::Mask;
         return write(test);
@@ -237,7 +253,7 @@ struct Filter::State {
       bool above = !unsigned64 && !number.negative &&
                    number.bits > static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
       bool below = unsigned64 && number.negative;
-      if (above || below) return compare(above ? -1 : 1, term.comparison, 0) ? if_true : if_false;
+      if (above || below) return compare<int64_t>(above ? -1 : 1, term.comparison, 0) ? if_true : if_false;
       if (unsigned64) {
         test.flip = std::numeric_limits<int64_t>::min();
         test.number ^= test.flip;

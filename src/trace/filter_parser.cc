@@ -50,6 +50,18 @@ std::optional<FilterNumber> read_number(std::string_view text) {
   return number;
 }
 
+// Integers too, also where they are hexadecimal or octal.
+std::optional<double> read_real(std::string_view text) {
+  if (std::optional<FilterNumber> number = read_number(text))
+    return number->negative ? static_cast<double>(static_cast<int64_t>(number->bits))
+                            : static_cast<double>(number->bits);
+  double value = 0;
+  const char* end = text.data() + text.size();
+  auto [stopped, problem] = std::from_chars(text.data(), end, value);
+  if (text.empty() || problem != std::errc() || stopped != end) return std::nullopt;
+  return value;
+}
+
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -217,6 +229,7 @@ class Parser {
       if (term.text.empty()) return fail(start, "expected a number, a word or a quoted text");
     }
     term.number = read_number(term.text);
+    term.real = read_real(term.text);
 
     switch (term.comparison) {
       case Comparison::Equal:
@@ -226,7 +239,8 @@ class Parser {
         term.glob.emplace(term.text);
         return {};
       default:
-        return term.number ? Status() : fail(start, "expected a number");
+        if (term.number || (term.real && term.comparison != Comparison::Bits)) return {};
+        return fail(start, "expected a number");
     }
   }
 

@@ -35,7 +35,8 @@ struct FilterTerm {
   size_t column = 0;  // of the field's name
   Comparison comparison = Comparison::Equal;
   std::string text;                    // the value as it was written, quotes undone
-  std::optional<FilterNumber> number;  // the value where it can be read as one
+  std::optional<FilterNumber> number;  // the value where it can be read as an integer
+  std::optional<double> real;          // the value where it can be read as a number of any kind
   std::optional<Glob> glob;            // of Like
   std::vector<uint64_t> cpus;          // of CPUS{...}: bit n of word n/64
   bool is_cpus = false;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "fake_trace.h"
 
 namespace strata::trace {
@@ -144,6 +146,17 @@ TEST_F(FilterTest, SetsOfCpus) {
   EXPECT_FALSE(matches("cpus & CPUS{4-90}", odd_event));
   EXPECT_TRUE(matches("cpus == CPUS{2,3}", odd_event));
   EXPECT_TRUE(matches("cpus != CPUS{2}", odd_event));
+}
+
+TEST_F(FilterTest, Floats) {
+  auto type = make_type(
+      5, "app", "measured",
+      {{"load", "double", 8, 8, 8, Location::InPlace, ValueKind::Float, true, 0, 0, {}}});
+  FakeEvent event{type.get(),
+                  RecordMaker(*type).set("load", std::bit_cast<int64_t>(1.5)).bytes(), 0};
+  EXPECT_TRUE(matches("load == 1.5", event));
+  EXPECT_TRUE(matches("load > 1 and load < 0x2", event));
+  EXPECT_FALSE(matches("load >= 1.6 or load & 1", event));
 }
 
 TEST_F(FilterTest, RecordsOfTheOtherByteOrder) {

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "cli/commands.h"
+
+namespace strata::cli {
+namespace {
+
+const char* const kLook = "Look";
+const char* const kChange = "Change";
+
+std::string with_times(const std::string& examples) {
+  return std::string(kTimeHelp) + "\n\n" + examples;
+}
+
+void add_json(CLI::App& command, bool& json, const char* what) {
+  command.add_flag("--json", json, what);
+}
+
+void add_packing(CLI::App& command, Packing& packing) {
+  static const std::map<std::string, Packing> names = {{"none", Packing::None},
+                                                       {"zstd", Packing::Zstd}};
+  command.add_option("--compression", packing, "none or zstd (default)")
+      ->transform(CLI::CheckedTransformer(names).description(""))
+      ->type_name("HOW");
+}
+
+void add_period(CLI::App& command, std::string& begin, std::string& end) {
+  command.add_option("--begin", begin, "From this time on")->type_name("TIME");
+  command.add_option("--end", end, "Up to this time, which is included")->type_name("TIME");
+}
+
+// An option that may be given several times, with one value each time: it must not take the paths
+// that follow.
+template <typename T>
+CLI::Option* add_repeated(CLI::App& command, const char* names, std::vector<T>& values,
+                          const char* help) {
+  return command.add_option(names, values, help)->allow_extra_args(false);
+}
+
+CLI::App* add_info(CLI::App& app, InfoArguments& arguments) {
+  CLI::App* info = app.add_subcommand("info", "What traces hold: events, losses, clocks, times");
+  info->group(kLook);
+  info->add_option("PATH", arguments.paths, "Traces")->required();
+  add_json(*info, arguments.json, "One JSON object");
+  info->footer("Example:\n  strata info trace.dat");
+  return info;
+}
+
+CLI::App* add_events(CLI::App& app, EventsArguments& arguments) {
+  CLI::App* events = app.add_subcommand("events", "The event types of a trace and their fields");
+  events->group(kLook);
+  events->add_option("PATH", arguments.paths, "Traces")->required();
+  add_repeated(*events, "-e", arguments.patterns, "Only these (globs); repeatable")
+      ->type_name("[SYSTEM:]EVENT");
+  events->add_flag("--format", arguments.format, "The tracer's own declarations");
+  add_json(*events, arguments.json, "One JSON object");
+  events->footer("Example:\n  strata events trace.dat -e 'sched:sched_w*'");
+  return events;
+}
+
+struct DumpOptions {
+  CLI::App* command;
+  CLI::Option* event;
+  CLI::Option* filter;
+  std::vector<std::string> events;
+  std::vector<std::string> filters;
+
+  // CLI11 keeps the values of each option by itself, and the order of the options.
+  std::vector<EventOrFilter> conditions() const {
+    std::vector<EventOrFilter> all;
+    size_t e = 0;
+    size_t f = 0;
+    for (const CLI::Option* option : command->parse_order()) {
+      if (option == event && e < events.size()) all.push_back({false, events[e++]});
+      if (option == filter && f < filters.size()) all.push_back({true, filters[f++]});
+    }
+    return all;
+  }
+};
+
+void add_dump(CLI::App& app, DumpArguments& arguments, DumpOptions& options) {
+  CLI::App* dump = app.add_subcommand("dump", "The events of traces, merged, as text or JSON");
+  options.command = dump;
+  dump->group(kLook);
+  dump->add_option("PATH", arguments.paths, "Traces, shown on one timeline")->required();
+  options.event = add_repeated(*dump, "-e", options.events,
+                               "Only these events (globs); a bare word is a system or an event; "
+                               "repeatable")
+                      ->type_name("[SYSTEM:]EVENT");
+  options.filter = add_repeated(*dump, "-F", options.filters,
+                                "Only events that fulfil this condition; after an -e it is that "
+                                "event's, before any it is for all (docs/filter.md)")
+                       ->type_name("EXPR");
+  dump->add_option("--cpu", arguments.cpus, "Only these CPUs, as in 0-3,8")->type_name("LIST");
+  add_repeated(*dump, "--tid", arguments.tids, "Only these threads; repeatable, or 1,2,3")
+      ->delimiter(',')
+      ->type_name("TID");
+  add_period(*dump, arguments.begin, arguments.end);
+  static const std::map<std::string, TimeStyle> styles = {
+      {"raw", TimeStyle::Raw}, {"relative", TimeStyle::Relative}, {"wall", TimeStyle::Wall}};
+  dump->add_option("--time", arguments.time,
+                   "How times are shown: raw (default for one trace), relative to the first event, "
+                   "or wall (default for several, where they tell it)")
+      ->transform(CLI::CheckedTransformer(styles).description(""))
+      ->type_name("raw|relative|wall");
+  add_repeated(*dump, "--fields", arguments.fields, "Only these fields, as name=value")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  dump->add_option("--limit", arguments.limit, "Stop after so many events")->type_name("N");
+  dump->add_option("-o,--output", arguments.output, "Write to this file")->type_name("FILE");
+  add_json(*dump, arguments.json, "One JSON object a line for each event");
+  dump->footer(
+      with_times("Examples:\n"
+                 "  strata dump trace.dat -e sched_switch -F 'prev_comm ~ \"mysql*\"'\n"
+                 "  strata dump host.dat guest.dat --begin +2s --end +3s --cpu 0-3"));
+}
+
+CLI::App* add_trim(CLI::App& app, TrimArguments& arguments) {
+  CLI::App* trim = app.add_subcommand("trim", "A part of a trace as a trace of its own");
+  trim->group(kChange);
+  trim->add_option("PATH", arguments.path, "The trace")->required();
+  add_period(*trim, arguments.begin, arguments.end);
+  trim->add_option("-o,--output", arguments.output, "The new trace")->required()->type_name("FILE");
+  add_packing(*trim, arguments.packing);
+  add_json(*trim, arguments.json, "What was written, as a JSON object");
+  trim->footer(with_times("Example:\n  strata trim trace.dat --begin +10s --end +12s -o part.dat"));
+  return trim;
+}
+
+CLI::App* add_convert(CLI::App& app, ConvertArguments& arguments) {
+  CLI::App* convert = app.add_subcommand("convert", "A trace in another format or compression");
+  convert->group(kChange);
+  convert->add_option("PATH", arguments.path, "The trace")->required();
+  static const std::map<std::string, ConvertArguments::Format> formats = {
+      {"tracedat", ConvertArguments::Format::TraceDat}, {"json", ConvertArguments::Format::Json}};
+  convert
+      ->add_option("--to", arguments.to,
+                   "tracedat (version 7, for trace-cmd and KernelShark) or json (an object a line)")
+      ->required()
+      ->transform(CLI::CheckedTransformer(formats).description(""))
+      ->type_name("FORMAT");
+  convert->add_option("-o,--output", arguments.output, "The new file")
+      ->required()
+      ->type_name("FILE");
+  add_packing(*convert, arguments.packing);
+  add_json(*convert, arguments.json, "What was written, as a JSON object");
+  convert->footer("Example:\n  strata convert old.dat --to tracedat --compression none -o new.dat");
+  return convert;
+}
+
+// Which command the arguments named, for the hint below a complaint.
+std::string named_command(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) return " " + command->get_name();
+  return "";
+}
+
+}  // namespace
+
+std::variant<Command, int> parse_arguments(int argc, char** argv) {
+  CLI::App app("strata: what every layer of a virtualised Linux machine does, on one timeline.",
+               "strata");
+  InfoArguments info_arguments;
+  EventsArguments events_arguments;
+  DumpArguments dump_arguments;
+  DumpOptions dump_options{};
+  TrimArguments trim_arguments;
+  ConvertArguments convert_arguments;
+
+  app.set_version_flag("--version", "strata " STRATA_VERSION, "The version");
+  app.set_help_flag("-h,--help", "This text; also after a command");
+  app.require_subcommand(1);
+  CLI::App* info = add_info(app, info_arguments);
+  CLI::App* events = add_events(app, events_arguments);
+  add_dump(app, dump_arguments, dump_options);
+  CLI::App* trim = add_trim(app, trim_arguments);
+  add_convert(app, convert_arguments);
+  app.footer(
+      "Exit status: 0 fine, 1 bad input or a partial answer, 2 wrong usage.\n\n"
+      "Example:\n  strata dump trace.dat -e sched | head");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // help or version was asked for
+    app.exit(success);
+    return kExitFine;
+  } catch (const CLI::ParseError& error) {
+    if (argc < 2) {
+      std::cerr << app.help();
+    } else {
+      std::cerr << "strata: " << error.what() << "\nstrata" << named_command(app)
+                << " --help tells more\n";
+    }
+    return kExitUsage;
+  }
+  if (info->parsed()) return Command(std::move(info_arguments));
+  if (events->parsed()) return Command(std::move(events_arguments));
+  if (trim->parsed()) return Command(std::move(trim_arguments));
+  if (dump_options.command->parsed()) {
+    dump_arguments.conditions = dump_options.conditions();
+    return Command(std::move(dump_arguments));
+  }
+  return Command(std::move(convert_arguments));
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/time_text.h"
+
+namespace strata::cli {
+
+// What each command was asked for. Texts are as they were given: what they mean may depend on the
+// traces.
+
+struct InfoArguments {
+  std::vector<std::string> paths;
+  bool json = false;
+};
+
+struct EventsArguments {
+  std::vector<std::string> paths;
+  std::vector<std::string> patterns;
+  bool format = false;
+  bool json = false;
+};
+
+// -e and -F in the order in which they were given: a filter belongs to the event before it.
+struct EventOrFilter {
+  bool is_filter = false;
+  std::string text;
+};
+
+struct DumpArguments {
+  std::vector<std::string> paths;
+  std::vector<EventOrFilter> conditions;
+  std::string cpus;
+  std::vector<int32_t> tids;
+  std::string begin;
+  std::string end;
+  std::optional<TimeStyle> time;
+  std::vector<std::string> fields;
+  std::optional<uint64_t> limit;
+  std::string output;  // empty: standard output
+  bool json = false;
+};
+
+enum class Packing : uint8_t { None, Zstd };
+
+struct TrimArguments {
+  std::string path;
+  std::string begin;
+  std::string end;
+  std::string output;
+  Packing packing = Packing::Zstd;
+  bool json = false;
+};
+
+struct ConvertArguments {
+  enum class Format : uint8_t { TraceDat, Json };
+  std::string path;
+  Format to = Format::TraceDat;
+  std::string output;
+  Packing packing = Packing::Zstd;
+  bool json = false;
+};
+
+using Command =
+    std::variant<InfoArguments, EventsArguments, DumpArguments, TrimArguments, ConvertArguments>;
+
+// The command, or the exit status where there is nothing to do: help was asked for and shown, or
+// the arguments are wrong and that was said.
+std::variant<Command, int> parse_arguments(int argc, char** argv);
+
+}  // namespace strata::cli

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/arguments.h"
+
+namespace strata::cli {
+
+constexpr int kExitFine = 0;
+constexpr int kExitInput = 1;  // bad input, or an answer that is not whole
+constexpr int kExitUsage = 2;
+
+// Each does its command and gives the exit status.
+int run(const InfoArguments& arguments);
+int run(const EventsArguments& arguments);
+int run(const DumpArguments& arguments);
+int run(const TrimArguments& arguments);
+int run(const ConvertArguments& arguments);
+
+}  // namespace strata::cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "format/tracedat/convert.h"
+
+#include "base/progress.h"
+#include "cli/commands.h"
+#include "cli/rewrite.h"
+#include "cli/terminal.h"
+
+namespace strata::cli {
+namespace {
+
+int to_trace_dat(const ConvertArguments& arguments) {
+  const std::unique_ptr<tracedat::TraceDat> trace = open_trace_dat(arguments.path);
+  if (!trace) return kExitInput;
+  if (!is_writable_target(arguments.output)) return kExitInput;
+  Progress progress("converting " + arguments.path, false);
+  Status status =
+      tracedat::convert(*trace, arguments.output, write_options(arguments.packing),
+                        [&](uint64_t done, uint64_t total) { progress.update(done, total); });
+  if (!status) {
+    complain(status.error());
+    return kExitInput;
+  }
+  return finish_rewrite(*trace, arguments.output, arguments.json);
+}
+
+}  // namespace
+
+int run(const ConvertArguments& arguments) {
+  if (arguments.to == ConvertArguments::Format::TraceDat) return to_trace_dat(arguments);
+  DumpArguments dump;
+  dump.paths = {arguments.path};
+  dump.output = arguments.output;
+  dump.json = true;
+  return run(dump);
+}
+
+}  // namespace strata::cli

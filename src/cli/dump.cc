@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cli/commands.h"
+#include "cli/dump_events.h"
+#include "cli/terminal.h"
+#include "cli/traces.h"
+#include "trace/selection.h"
+
+namespace strata::cli {
+namespace {
+
+// A filter that does not parse, with a mark below the place.
+void complain_filter(const std::string& text, const Error& error) {
+  const uint64_t column = error.offset.value_or(0);
+  complain("-F: in column " + std::to_string(column + 1) + ": " + error.cause + "\n  " + text +
+           "\n  " + std::string(column, ' ') + "^");
+}
+
+// What does not depend on the traces. False: wrong usage, which was told.
+bool make_selection(const DumpArguments& arguments, trace::Selection& selection) {
+  for (const EventOrFilter& condition : arguments.conditions) {
+    if (!condition.is_filter) {
+      selection.wanted.push_back({trace::EventPattern(condition.text), {}});
+      continue;
+    }
+    Result<trace::Filter> filter = trace::Filter::parse(condition.text);
+    if (!filter) {
+      complain_filter(condition.text, filter.error());
+      return false;
+    }
+    auto& filters = selection.wanted.empty() ? selection.filters : selection.wanted.back().filters;
+    filters.push_back(*std::move(filter));
+  }
+  if (!arguments.cpus.empty()) {
+    auto cpus = trace::parse_cpu_list(arguments.cpus);
+    if (!cpus) {
+      complain("--cpu: " + cpus.error().text());
+      return false;
+    }
+    selection.cpus = *cpus;
+  }
+  for (int32_t tid : arguments.tids) selection.tids.push_back(Tid(tid));
+  return true;
+}
+
+bool resolve_period(const DumpArguments& arguments, const Traces& traces,
+                    trace::Selection& selection) {
+  if (arguments.begin.empty() && arguments.end.empty()) return true;
+  const trace::Trace::Span span = traces.span().value_or(trace::Trace::Span{});
+  const TimeFrame frame{span.begin, span.end, traces.since_epoch(), now_since_epoch()};
+  auto resolve = [&](const char* option, const std::string& text, Side side,
+                     std::optional<Nanoseconds>& out) {
+    if (text.empty()) return true;
+    Result<Nanoseconds> time = resolve_time(text, frame, side);
+    if (!time) {
+      complain(std::string(option) + ": " + time.error().text());
+      return false;
+    }
+    out = *time;
+    return true;
+  };
+  return resolve("--begin", arguments.begin, Side::Begin, selection.begin) &&
+         resolve("--end", arguments.end, Side::End, selection.end);
+}
+
+// What is most likely misspelt: it would quietly give nothing.
+void warn_of_unknown_names(const DumpArguments& arguments, const Traces& traces,
+                           const trace::Selection& selection) {
+  std::vector<const trace::EventType*> types;
+  for (const auto& trace : traces.opened)
+    for (const trace::EventType* type : trace->event_types()) types.push_back(type);
+  auto any_has = [&](const std::string& field) {
+    return std::any_of(types.begin(), types.end(),
+                       [&](const trace::EventType* type) { return type->find(field); });
+  };
+  auto check = [&](const std::vector<trace::Filter>& filters) {
+    for (const trace::Filter& filter : filters)
+      for (const std::string& field : filter.unknown_fields(types))
+        warn("-F: no event has a field '" + field + "'");
+  };
+  check(selection.filters);
+  for (const auto& wanted : selection.wanted) check(wanted.filters);
+  for (const std::string& field : arguments.fields)
+    if (!any_has(field)) warn("--fields: no event has a field '" + field + "'");
+  size_t next = 0;
+  for (const EventOrFilter& condition : arguments.conditions) {
+    if (condition.is_filter) continue;
+    const trace::EventPattern& pattern = selection.wanted[next++].pattern;
+    if (std::none_of(types.begin(), types.end(),
+                     [&](auto* type) { return pattern.matches(*type); }))
+      warn("-e: no event type matches '" + condition.text + "'");
+  }
+}
+
+TimeStyle time_style(const DumpArguments& arguments, const Traces& traces) {
+  if (arguments.time) return *arguments.time;
+  return traces.opened.size() > 1 && traces.since_epoch() ? TimeStyle::Wall : TimeStyle::Raw;
+}
+
+}  // namespace
+
+int run(const DumpArguments& arguments) {
+  trace::Selection selection;
+  if (!make_selection(arguments, selection)) return kExitUsage;
+
+  Traces traces = open_traces(arguments.paths);
+  int status = traces.problems.empty() ? kExitFine : kExitInput;
+  if (traces.opened.empty()) return status;
+  if (!resolve_period(arguments, traces, selection)) return kExitUsage;
+
+  DumpWishes wishes{arguments.json, time_style(arguments, traces), arguments.fields,
+                    arguments.limit};
+  if (wishes.time == TimeStyle::Wall && !traces.since_epoch()) {
+    complain("--time wall: this trace does not tell the time of day");
+    return kExitUsage;
+  }
+  if (traces.time_base() == "mixed")
+    warn("the traces are on different clocks: their order on one timeline means nothing");
+  warn_of_unknown_names(arguments, traces, selection);
+
+  Result<Output> out = arguments.output.empty() ? Result<Output>(Output(STDOUT_FILENO))
+                                                : Output::create(arguments.output);
+  if (!out) {
+    complain(out.error());
+    return kExitInput;
+  }
+  const bool on_terminal = arguments.output.empty() && isatty(STDOUT_FILENO) == 1;
+  std::vector<Error> problems = dump_events(traces, selection, wishes, on_terminal, *out);
+  Status written = out->finish();
+  for (const auto& trace : traces.opened)
+    status = std::max(status, tell_problems(trace->problems()));
+  status = std::max(status, tell_problems(problems));
+  if (!written) {
+    complain(written.error());
+    return kExitInput;
+  }
+  return status;
+}
+
+}  // namespace strata::cli

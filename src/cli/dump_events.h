@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/output.h"
+#include "base/time_text.h"
+#include "cli/traces.h"
+#include "trace/selection.h"
+
+namespace strata::cli {
+
+struct DumpWishes {
+  bool json = false;
+  TimeStyle time = TimeStyle::Raw;
+  std::vector<std::string> fields;
+  std::optional<uint64_t> limit;
+};
+
+// Writes the selected events of all traces, merged, to `out`; gives what could not be read on the
+// way. A reader of `out` that goes away ends it.
+std::vector<Error> dump_events(const Traces& traces, trace::Selection& selection,
+                               const DumpWishes& wishes, bool on_terminal, Output& out);
+
+}  // namespace strata::cli

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cli/arguments.h"
+#include "format/tracedat/trace_dat.h"
+#include "format/tracedat/writer.h"
+
+namespace strata::cli {
+
+// What trim and convert share: from one trace.dat to another.
+
+// The trace at `path`; nothing where there is none, which was told.
+std::unique_ptr<tracedat::TraceDat> open_trace_dat(const std::string& path);
+
+tracedat::WriteOptions write_options(Packing packing);
+
+// A trace.dat replaces a file, so it cannot go to a device or a pipe. False: it was told.
+bool is_writable_target(const std::string& path);
+
+// After a new file was written: tells what could not be read when the old one was opened, and shows
+// the new one as JSON where wanted. Gives the exit status.
+int finish_rewrite(const trace::Trace& source, const std::string& output, bool json);
+
+}  // namespace strata::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/output.h"
+#include "base/result.h"
+
+namespace strata::cli {
+
+// "strata: trace.dat: at byte 4096: the page says ..." on standard error.
+void complain(const Error& error);
+void complain(std::string_view text);
+void warn(std::string_view text);
+
+// Headings stand out on a terminal that is not told otherwise ($NO_COLOR, TERM=dumb).
+class Style {
+ public:
+  explicit Style(int descriptor);
+  std::string heading(std::string_view text) const;
+  std::string alarm(std::string_view text) const;
+
+ private:
+  bool on_;
+};
+
+// "8,961,482"
+std::string grouped(uint64_t number);
+// "12.3 MB"
+std::string size_text(uint64_t bytes);
+
+// Columns as wide as what is in them; the first is aligned to the left and the others to the right.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> headings) { rows_.push_back(std::move(headings)); }
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  bool empty() const { return rows_.size() == 1; }
+  // Columns without anything below their heading are left out.
+  void put(const Style& style, size_t indent, TextBuffer& out) const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace strata::cli

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/traces.h"
+
+#include <algorithm>
+
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "recording/open.h"
+
+namespace strata::cli {
+
+Traces open_traces(const std::vector<std::string>& paths) {
+  Traces traces;
+  for (const std::string& path : paths) {
+    Result<std::unique_ptr<trace::Trace>> trace = recording::open_trace(path);
+    if (trace) {
+      traces.opened.push_back(*std::move(trace));
+    } else {
+      complain(trace.error());
+      traces.problems.push_back(std::move(trace).error());
+    }
+  }
+  return traces;
+}
+
+std::optional<trace::Trace::Span> Traces::span() const {
+  std::optional<trace::Trace::Span> all;
+  for (const auto& trace : opened) {
+    std::optional<trace::Trace::Span> span = trace->time_span();
+    if (!span) continue;
+    if (!all) all = span;
+    all->begin = std::min(all->begin, span->begin);
+    all->end = std::max(all->end, span->end);
+  }
+  return all;
+}
+
+bool Traces::since_epoch() const {
+  return !opened.empty() && std::all_of(opened.begin(), opened.end(), [](const auto& trace) {
+    return trace->info().since_epoch;
+  });
+}
+
+std::string Traces::time_base() const {
+  std::string base;
+  for (const auto& trace : opened) {
+    const trace::TraceInfo& info = trace->info();
+    const std::string own = info.since_epoch ? "epoch" : info.clock.name;
+    if (!base.empty() && base != own) return "mixed";
+    base = own;
+  }
+  return base;
+}
+
+int tell_problems(const std::vector<Error>& problems) {
+  for (const Error& problem : problems) complain(problem);
+  return problems.empty() ? kExitFine : kExitInput;
+}
+
+}  // namespace strata::cli

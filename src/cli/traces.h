@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/trace.h"
+
+namespace strata::cli {
+
+// The traces that a command was given. One that cannot be opened does not stop the others.
+struct Traces {
+  std::vector<std::unique_ptr<trace::Trace>> opened;
+  std::vector<Error> problems;  // of those that could not be; already told
+
+  // The earliest and latest time of all; nothing where there are no events.
+  std::optional<trace::Trace::Span> span() const;
+  // Whether all of them tell the time of day.
+  bool since_epoch() const;
+  // What times are counted on: "epoch", the clock's name, or "mixed".
+  std::string time_base() const;
+};
+
+Traces open_traces(const std::vector<std::string>& paths);
+
+// Tells what could not be read; gives the exit status.
+int tell_problems(const std::vector<Error>& problems);
+
+}  // namespace strata::cli
