@@ -2,7 +2,6 @@
 #include "cli/arguments.h"
 
 #include <CLI/CLI.hpp>
-#include <map>
 
 #include "cli/commands.h"
 
@@ -20,11 +19,26 @@ void add_json(CLI::App& command, bool& json, const char* what) {
   command.add_flag("--json", json, what);
 }
 
+// An option that is one of a few words.
+template <typename T>
+CLI::Option* add_choice(CLI::App& command, const char* name, T& value,
+                        std::vector<std::pair<std::string, T>> choices, const char* help) {
+  std::vector<std::string> words;
+  for (const auto& choice : choices) words.push_back(choice.first);
+  return command
+      .add_option_function<std::string>(
+          name,
+          [&value, choices](const std::string& given) {
+            for (const auto& [word, meaning] : choices)
+              if (word == given) value = meaning;
+          },
+          help)
+      ->check(CLI::IsMember(words).description(""));
+}
+
 void add_packing(CLI::App& command, Packing& packing) {
-  static const std::map<std::string, Packing> names = {{"none", Packing::None},
-                                                       {"zstd", Packing::Zstd}};
-  command.add_option("--compression", packing, "none or zstd (default)")
-      ->transform(CLI::CheckedTransformer(names).description(""))
+  add_choice<Packing>(command, "--compression", packing,
+                      {{"none", Packing::None}, {"zstd", Packing::Zstd}}, "none or zstd (default)")
       ->type_name("HOW");
 }
 
@@ -40,6 +54,14 @@ CLI::Option* add_repeated(CLI::App& command, const char* names, std::vector<T>& 
                           const char* help) {
   return command.add_option(names, values, help)->allow_extra_args(false);
 }
+
+// CLI11's way, but without its own remarks about types and how often an option may be given.
+class Help : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_positional() ? "" : " " + option->get_type_name();
+  }
+};
 
 CLI::App* add_info(CLI::App& app, InfoArguments& arguments) {
   CLI::App* info = app.add_subcommand("info", "What traces hold: events, losses, clocks, times");
@@ -88,24 +110,23 @@ void add_dump(CLI::App& app, DumpArguments& arguments, DumpOptions& options) {
   dump->group(kLook);
   dump->add_option("PATH", arguments.paths, "Traces, shown on one timeline")->required();
   options.event = add_repeated(*dump, "-e", options.events,
-                               "Only these events (globs); a bare word is a system or an event; "
+                               "Only these events (globs; a bare word is a system or an event);\n"
                                "repeatable")
                       ->type_name("[SYSTEM:]EVENT");
   options.filter = add_repeated(*dump, "-F", options.filters,
-                                "Only events that fulfil this condition; after an -e it is that "
-                                "event's, before any it is for all (docs/filter.md)")
+                                "Only events that fulfil this condition (docs/filter.md):\n"
+                                "after an -e it is that event's, before any it is for all")
                        ->type_name("EXPR");
   dump->add_option("--cpu", arguments.cpus, "Only these CPUs, as in 0-3,8")->type_name("LIST");
   add_repeated(*dump, "--tid", arguments.tids, "Only these threads; repeatable, or 1,2,3")
       ->delimiter(',')
       ->type_name("TID");
   add_period(*dump, arguments.begin, arguments.end);
-  static const std::map<std::string, TimeStyle> styles = {
-      {"raw", TimeStyle::Raw}, {"relative", TimeStyle::Relative}, {"wall", TimeStyle::Wall}};
-  dump->add_option("--time", arguments.time,
-                   "How times are shown: raw (default for one trace), relative to the first event, "
-                   "or wall (default for several, where they tell it)")
-      ->transform(CLI::CheckedTransformer(styles).description(""))
+  add_choice<std::optional<TimeStyle>>(
+      *dump, "--time", arguments.time,
+      {{"raw", TimeStyle::Raw}, {"relative", TimeStyle::Relative}, {"wall", TimeStyle::Wall}},
+      "How times are shown: raw (default for one trace), relative to the first\n"
+      "event, or wall (default for several, where they tell it)")
       ->type_name("raw|relative|wall");
   add_repeated(*dump, "--fields", arguments.fields, "Only these fields, as name=value")
       ->delimiter(',')
@@ -135,13 +156,11 @@ CLI::App* add_convert(CLI::App& app, ConvertArguments& arguments) {
   CLI::App* convert = app.add_subcommand("convert", "A trace in another format or compression");
   convert->group(kChange);
   convert->add_option("PATH", arguments.path, "The trace")->required();
-  static const std::map<std::string, ConvertArguments::Format> formats = {
-      {"tracedat", ConvertArguments::Format::TraceDat}, {"json", ConvertArguments::Format::Json}};
-  convert
-      ->add_option("--to", arguments.to,
-                   "tracedat (version 7, for trace-cmd and KernelShark) or json (an object a line)")
+  using Format = ConvertArguments::Format;
+  add_choice<Format>(
+      *convert, "--to", arguments.to, {{"tracedat", Format::TraceDat}, {"json", Format::Json}},
+      "tracedat (version 7, for trace-cmd and KernelShark) or json (an object a line)")
       ->required()
-      ->transform(CLI::CheckedTransformer(formats).description(""))
       ->type_name("FORMAT");
   convert->add_option("-o,--output", arguments.output, "The new file")
       ->required()
@@ -170,6 +189,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   TrimArguments trim_arguments;
   ConvertArguments convert_arguments;
 
+  app.formatter(std::make_shared<Help>());
   app.set_version_flag("--version", "strata " STRATA_VERSION, "The version");
   app.set_help_flag("-h,--help", "This text; also after a command");
   app.require_subcommand(1);
@@ -190,6 +210,8 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (argc < 2) {
       std::cerr << app.help();
+    } else if (app.get_subcommands().empty() && argv[1][0] != '-') {
+      std::cerr << "strata: there is no command '" << argv[1] << "'\nstrata --help lists them\n";
     } else {
       std::cerr << "strata: " << error.what() << "\nstrata" << named_command(app)
                 << " --help tells more\n";

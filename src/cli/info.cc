@@ -135,11 +135,13 @@ std::string clock_text(const TraceInfo& info) {
 
 void put_summary(const TraceInfo& info, const TraceSummary& summary, const Style& style,
                  TextBuffer& out) {
+  size_t width = 8;
+  for (const auto& [name, value] : info.properties) width = std::max(width, name.size());
   auto line = [&](std::string_view name, const std::string& value) {
     if (value.empty()) return;
     out.put("  ");
     out.put(name);
-    out.put(name.size() < 10 ? 10 - name.size() : 1, ' ');
+    out.put(width + 2 - name.size(), ' ');
     out.put(value);
     out.put('\n');
   };

@@ -253,7 +253,8 @@ struct Filter::State {
       bool above = !unsigned64 && !number.negative &&
                    number.bits > static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
       bool below = unsigned64 && number.negative;
-      if (above || below) return compare<int64_t>(above ? -1 : 1, term.comparison, 0) ? if_true : if_false;
+      if (above || below)
+        return compare<int64_t>(above ? -1 : 1, term.comparison, 0) ? if_true : if_false;
       if (unsigned64) {
         test.flip = std::numeric_limits<int64_t>::min();
         test.number ^= test.flip;

@@ -13,8 +13,22 @@ constexpr size_t kNameColumns = 20;  // of an event's name
 constexpr size_t kCommColumns = 16;
 constexpr size_t kLongestComm = 32;
 // What a line needs besides its label, the type's name and the fields: the thread, "[cpu]", a time.
-constexpr size_t kFixedRoom = 48 + 16 + 48;
+constexpr size_t kFixedRoom = 48 + 16 + 48 + 32;
 constexpr uint64_t kSecond = 1'000'000'000;
+
+char* write_three(char* at, uint32_t value) {
+  at[0] = static_cast<char>('0' + value / 100);
+  at[1] = static_cast<char>('0' + value / 10 % 10);
+  at[2] = static_cast<char>('0' + value % 10);
+  return at + 3;
+}
+
+// The two halves do not wait for each other, as the digits of write_padded() do.
+char* write_six(char* at, uint32_t value) {
+  write_three(at, value / 1000);
+  write_three(at + 3, value % 1000);
+  return at + 6;
+}
 
 // Right-aligned in at least five columns, as trace-cmd's %5llu.
 char* write_seconds(char* at, uint64_t seconds) {
@@ -35,6 +49,7 @@ ReportLine::TypeText* ReportLine::add_type(const EventType& type) {
   TypeText text;
   text.name = " " + type.name + ": ";
   if (type.name.size() < kNameColumns) text.name.append(kNameColumns - type.name.size(), ' ');
+  text.name.copy(text.start, kNameStart);
   for (const std::string& name : options_.fields)
     if (FieldRef field = type.ref(name)) text.fields.push_back({name + "=", field});
   return types_.add(&type, std::move(text));
@@ -59,17 +74,19 @@ void ReportLine::make_task(Tasks::Text& text, Tid tid) const {
 }
 
 char* ReportLine::write_raw_time(char* at, uint64_t nanoseconds) {
-  const uint64_t microseconds = (nanoseconds + 500) / 1000;
-  const uint64_t second = microseconds / 1'000'000;
-  if (second != second_) [[unlikely]] {
-    second_ = second;
+  const uint64_t rounded = nanoseconds + 500;
+  uint64_t since = rounded - second_begin_;
+  if (since >= kSecond) [[unlikely]] {
+    const uint64_t second = rounded / kSecond;
+    second_begin_ = second * kSecond;
+    since = rounded - second_begin_;
     second_text_[0] = ' ';
     char* end = write_seconds(second_text_ + 1, second);
     *end++ = '.';
     second_size_ = static_cast<unsigned>(end - second_text_);
   }
   std::memcpy(at, second_text_, sizeof second_text_);
-  return write_padded(at + second_size_, microseconds - second * 1'000'000, 6);
+  return write_six(at + second_size_, static_cast<uint32_t>(since) / 1000);
 }
 
 char* ReportLine::write_time(char* at, const Event& event) {
@@ -125,11 +142,13 @@ void ReportLine::print(const Event& event, std::string_view label, TextBuffer& o
   at += task.size;
 
   const uint32_t cpu = raw(event.cpu);
-  at = cpu < 1000 ? write_padded(at, cpu, 3) : write_decimal(at, uint64_t{cpu});
+  at = cpu < 1000 ? write_three(at, cpu) : write_decimal(at, uint64_t{cpu});
   *at++ = ']';
   at = write_time(at, event);
 
-  std::memcpy(at, type->name.data(), type->name.size());
+  std::memcpy(at, type->start, kNameStart);
+  if (type->name.size() > kNameStart) [[unlikely]]
+    std::memcpy(at, type->name.data(), type->name.size());
   out.advance_to(at + type->name.size());
 
   if (options_.fields.empty()) {

@@ -38,6 +38,7 @@ class ReportLine {
 
  private:
   static constexpr size_t kTaskSize = 48;
+  static constexpr size_t kNameStart = 32;
   using Tasks = TaskTexts<kTaskSize>;
 
   struct ChosenField {
@@ -45,7 +46,8 @@ class ReportLine {
     FieldRef field;
   };
   struct TypeText {
-    std::string name;  // " sched_switch:         "
+    std::string name;             // " sched_switch:         "
+    char start[kNameStart] = {};  // its first characters; nearly always all of them
     std::vector<ChosenField> fields;
   };
 
@@ -63,9 +65,9 @@ class ReportLine {
   Tasks tasks_;
   TypeTable<TypeText> types_;
   WallClock wall_;
-  uint64_t second_ = ~uint64_t{0};  // whose text is kept
-  char second_text_[32] = {};
-  unsigned second_size_ = 0;
+  uint64_t second_begin_ = 0;  // of the second whose text is kept
+  char second_text_[32] = "     0.";
+  unsigned second_size_ = 7;
 };
 
 }  // namespace strata::trace

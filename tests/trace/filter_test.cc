@@ -149,11 +149,11 @@ TEST_F(FilterTest, SetsOfCpus) {
 }
 
 TEST_F(FilterTest, Floats) {
-  auto type = make_type(
-      5, "app", "measured",
-      {{"load", "double", 8, 8, 8, Location::InPlace, ValueKind::Float, true, 0, 0, {}}});
-  FakeEvent event{type.get(),
-                  RecordMaker(*type).set("load", std::bit_cast<int64_t>(1.5)).bytes(), 0};
+  auto type =
+      make_type(5, "app", "measured",
+                {{"load", "double", 8, 8, 8, Location::InPlace, ValueKind::Float, true, 0, 0, {}}});
+  FakeEvent event{type.get(), RecordMaker(*type).set("load", std::bit_cast<int64_t>(1.5)).bytes(),
+                  0};
   EXPECT_TRUE(matches("load == 1.5", event));
   EXPECT_TRUE(matches("load > 1 and load < 0x2", event));
   EXPECT_FALSE(matches("load >= 1.6 or load & 1", event));
