@@ -95,9 +95,9 @@ EventText::~EventText() = default;
 
 void EventText::print(const Event& event, TextBuffer& out) const {
   TypeText& text = state_->of(*event.type);
-  for (const TextProgram& program : text.programs) program.run(event.record, out, state_->names);
   if (text.special) [[unlikely]]
-    text.special->print(event, out);
+    return text.special->print(event, out);
+  for (const TextProgram& program : text.programs) program.run(event.record, out, state_->names);
 }
 
 EventText::Way EventText::way(const EventType& type) const { return state_->of(type).way; }

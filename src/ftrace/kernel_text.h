@@ -44,11 +44,21 @@ class Symbols {
     std::string_view name;
     std::string_view module;
   };
+  // The same address is asked for again and again: answers are kept where its bits say.
+  struct Answer {
+    uint64_t address = 0;
+    bool known = false;
+    std::optional<Found> found;
+  };
+  static constexpr size_t kAnswers = 1024;
+
   void parse() const;
+  std::optional<Found> search(uint64_t address) const;
 
   std::string_view text_;
   mutable bool parsed_ = false;
   mutable std::vector<Entry> entries_;
+  mutable std::vector<Answer> answers_;
 };
 
 // Addresses of trace_printk() formats and of constant strings in the kernel, to their text: without

@@ -59,9 +59,9 @@ class OwnFormat {
 
 // The letters of a task's state, "R" where it is none of the sleeping ones.
 std::string state_letters(const std::string& state) {
-  return "(" + state + " & 0xff) ? __print_flags((" + state +
-         " & 0xff), \"|\", {1, \"S\"}, {2, \"D\"}, {4, \"T\"}, {8, \"t\"}, {16, \"Z\"}, "
-         "{32, \"X\"}, {64, \"x\"}, {128, \"W\"}) : \"R\"";
+  return "__print_flags(" + state +
+         " & 0xff, \"|\", {-1, \"R\"}, {1, \"S\"}, {2, \"D\"}, {4, \"T\"}, {8, \"t\"}, "
+         "{16, \"Z\"}, {32, \"X\"}, {64, \"x\"}, {128, \"W\"})";
 }
 
 std::optional<std::string> sched_switch(const EventType& type) {

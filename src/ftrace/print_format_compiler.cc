@@ -2,6 +2,7 @@
 #include "ftrace/print_format_compiler.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "ftrace/address_text.h"
@@ -19,6 +20,47 @@ constexpr int kMaxDepth = 400;
 constexpr uint32_t kMaxPlainText = 256;  // longer fields ask for room when they are printed
 
 bool is_number_size(uint32_t size) { return size == 1 || size == 2 || size == 4 || size == 8; }
+
+std::string hex_text(int64_t value) {
+  char digits[16];
+  const char* end = write_hex(digits, static_cast<uint64_t>(value));
+  return "0x" + std::string(digits, static_cast<size_t>(end - digits));
+}
+
+std::string flags_text(const ChoiceTable& table, int64_t rest) {
+  std::string text;
+  for (const ChoiceTable::Choice& choice : table.choices) {
+    if (rest == 0 && choice.value < 0) return text + choice.name;
+    if (choice.value <= 0 || (rest & choice.value) != choice.value) continue;
+    text += (text.empty() ? "" : table.delimiter) + choice.name;
+    rest &= ~choice.value;
+  }
+  if (rest == 0) return text;
+  return text + (text.empty() ? "" : table.delimiter) + hex_text(rest);
+}
+
+std::string symbolic_text(const ChoiceTable& table, int64_t value) {
+  for (const ChoiceTable::Choice& choice : table.choices)
+    if (choice.value == value) return choice.name;
+  return hex_text(value);
+}
+
+// The whole texts of the smallest values, where the table has any of those.
+std::vector<std::string> short_texts(const ChoiceTable& table, bool flags) {
+  constexpr int64_t kMostValues = 256;
+  constexpr size_t kMostText = 48;
+  int64_t values = 0;
+  for (const ChoiceTable::Choice& choice : table.choices)
+    if (choice.value < kMostValues) values = std::max(values, choice.value + 1);
+  if (flags && values > 0) values = static_cast<int64_t>(std::bit_ceil(uint64_t(values)));
+  std::vector<std::string> texts;
+  for (int64_t value = 0; value < values; ++value) {
+    const std::string text = flags ? flags_text(table, value) : symbolic_text(table, value);
+    if (text.size() > kMostText) break;
+    texts.push_back(text);
+  }
+  return texts;
+}
 
 uint8_t locator_of(const Field& field) {
   return static_cast<uint8_t>(field.size == 2 ? 2 : 4) |
@@ -125,19 +167,33 @@ class Compiler {
 
   // ---- numbers -----------------------------------------------------------------------------
 
-  // A field as a number: its bytes, and how many of them count after casts.
+  // A number in place: where it lies, its size, and how many of its bytes count after casts.
   struct Loaded {
-    const Field* field;
+    uint32_t offset;
+    uint32_t size;
     uint32_t bytes;
   };
   std::optional<Loaded> loaded(const Expression& e) const {
     uint64_t mask = UINT64_MAX;
     const Expression* inner = &e;
     for (; inner->kind == Kind::Cast; inner = inner->left) mask &= cast_mask(inner->text);
-    if (inner->kind != Kind::Field || !inner->field || !is_number_size(inner->field->size))
-      return std::nullopt;
+    const auto place = place_of(*inner);
+    if (!place || !is_number_size(place->second)) return std::nullopt;
     const uint32_t narrowed = mask == 0xff ? 1 : mask == 0xffff ? 2 : mask == UINT64_MAX ? 8 : 4;
-    return Loaded{inner->field, std::min(inner->field->size, narrowed)};
+    return Loaded{place->first, place->second, std::min(place->second, narrowed)};
+  }
+  // Offset and size of a field, or of the element of an array at a constant index.
+  std::optional<std::pair<uint32_t, uint32_t>> place_of(const Expression& e) const {
+    if (e.kind == Kind::Field && e.field) return std::pair(e.field->offset, e.field->size);
+    if (e.kind != Kind::Operation || e.text != "[" || e.left->kind != Kind::Field ||
+        !e.left->field || !is_plain_number(*e.right))
+      return std::nullopt;
+    const uint64_t index = atom_value(e.right->text);
+    if (index > UINT16_MAX) return std::nullopt;
+    const uint32_t size = nature_of(*e.left->field, names_.target).element_size;
+    const uint64_t offset = e.left->field->offset + index * size;
+    if (offset > UINT16_MAX) return std::nullopt;
+    return std::pair(static_cast<uint32_t>(offset), size);
   }
 
   static Op sized(Op for_one_byte, uint32_t bytes) {
@@ -165,18 +221,24 @@ class Compiler {
     if (!from || kNativeOrder != ByteOrder::Little) return false;
     const bool hex = c.letter == 'x' && !c.left && !c.alternate && c.precision < 0 &&
                      (c.width == 0 || (c.zeros && c.width <= 16));
-    const bool decimal = (c.letter == 'd' || c.letter == 'u') && c.width == 0 && c.precision < 0;
+    const bool decimal = (c.letter == 'd' || c.letter == 'u') && c.precision < 0 &&
+                         (c.width == 0 || (c.zeros && !c.left && c.width <= 16));
     if (!hex && !decimal) return false;
     const uint32_t bytes = std::min<uint32_t>(from->bytes, c.bytes);
-    code_.need(uint64_t{from->field->offset} + from->field->size);
+    code_.need(uint64_t{from->offset} + from->size);
     if (hex) {
       const auto digits = static_cast<uint8_t>(std::max(1, c.width));
-      code_.print({sized(Op::Hex8, bytes), from->field->offset, 0, digits}, 0, 16);
+      code_.print({sized(Op::Hex8, bytes), from->offset, 0, digits}, 0, 16);
     } else {
       // A field that is narrower than the conversion is never negative: nobody extends its sign.
       const bool is_signed = c.letter == 'd' && from->bytes >= c.bytes;
-      code_.print({sized(is_signed ? Op::Signed8 : Op::Unsigned8, bytes), from->field->offset}, 0,
-                  20);
+      if (c.width > 0) {
+        code_.print({is_signed ? Op::PaddedSigned : Op::Padded, from->offset, bytes,
+                     static_cast<uint8_t>(c.width)},
+                    0, 24);
+        return true;
+      }
+      code_.print({sized(is_signed ? Op::Signed8 : Op::Unsigned8, bytes), from->offset}, 0, 20);
     }
     return true;
   }
@@ -254,9 +316,27 @@ class Compiler {
     }
     const auto op = binary(e.text);
     if (!op) return code_.constant(0);
+    if (e.text == "&" && is_plain_number(*e.right))
+      return masked(*e.left, atom_value(e.right->text));
     number(*e.left);
     number(*e.right);
     code_.compute({*op}, 2);
+  }
+
+  static bool is_plain_number(const Expression& e) {
+    return e.kind == Kind::Atom && !e.quoted && !e.text.empty() && e.text[0] >= '0' &&
+           e.text[0] <= '9';
+  }
+
+  void masked(const Expression& e, uint64_t bits) {
+    const auto from = loaded(e);
+    // Of a field whose lowest byte is all that counts, only that is loaded.
+    if (bits == 0xff && from && !swap_ && kNativeOrder == ByteOrder::Little) {
+      code_.need(uint64_t{from->offset} + from->size);
+      return code_.compute({Op::Load, from->offset, 0, 1}, 0);
+    }
+    number(e);
+    mask(bits);
   }
 
   static std::optional<Op> binary(std::string_view op) {
@@ -339,10 +419,7 @@ class Compiler {
         return e.field ? field_string(*e.field, c, stars) : nothing(stars);
       case Kind::Flags:
       case Kind::Symbolic:
-        number(*e.left);
-        return code_.print(
-            {e.kind == Kind::Flags ? Op::Flags : Op::Symbolic, conversion, code_.add(table(e))},
-            stars + 1, 0);
+        return choice(e, c, stars);
       case Kind::Hex:
       case Kind::HexString:
         return hex_bytes(e, stars);
@@ -404,23 +481,20 @@ class Compiler {
     code_.print({Op::String, field.offset, size << 16 | conversion}, stars, 0);
   }
 
-  static ChoiceTable table(const Expression& e) {
-    constexpr int64_t kDirect = 512;
-    ChoiceTable table;
-    table.delimiter = e.text;
-    int64_t last = -1;
-    for (const Expression::Choice& choice : e.choices) {
+  void choice(const Expression& e, const Conversion& c, int stars) {
+    number(*e.left);
+    ChoiceTable table{.choices = {}, .delimiter = e.text, .texts = {}};
+    for (const Expression::Choice& choice : e.choices)
       table.choices.push_back({choice.value, choice.name});
-      if (choice.value < kDirect) last = std::max(last, choice.value);
-    }
-    if (e.kind != Kind::Symbolic || table.choices.size() > INT16_MAX) return table;
-    table.by_value.assign(static_cast<size_t>(last + 1), -1);
-    for (size_t n = table.choices.size(); n-- > 0;) {
-      const int64_t value = table.choices[n].value;
-      if (value >= 0 && value <= last)
-        table.by_value[static_cast<size_t>(value)] = static_cast<int16_t>(n);
-    }
-    return table;
+    const bool flags = e.kind == Kind::Flags;
+    const auto texts = c == Conversion{} ? short_texts(table, flags) : std::vector<std::string>();
+    const uint32_t index = code_.add(std::move(table));
+    code_.add_texts(index, texts);
+    size_t longest = 0;
+    for (const std::string& text : texts) longest = std::max(longest, text.size());
+    const Op op = texts.empty() ? (flags ? Op::Flags : Op::Symbolic)
+                                : (flags ? Op::ShortFlags : Op::ShortSymbolic);
+    code_.print({op, code_.add(c), index}, stars + 1, longest);
   }
 
   void hex_bytes(const Expression& e, int stars) {

@@ -85,6 +85,13 @@ uint32_t TextAssembler::add(ChoiceTable table) {
   return static_cast<uint32_t>(program_.choices_.size() - 1);
 }
 
+void TextAssembler::add_texts(uint32_t table, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    program_.choices_[table].texts.emplace_back(program_.literals_.size(), text.size());
+    program_.literals_.insert(program_.literals_.end(), text.begin(), text.end());
+  }
+}
+
 uint32_t TextAssembler::add(std::string string) {
   program_.strings_.push_back(std::move(string));
   return static_cast<uint32_t>(program_.strings_.size() - 1);

@@ -32,6 +32,8 @@ class TextAssembler {
 
   uint32_t add(const Conversion& conversion);
   uint32_t add(ChoiceTable table);
+  // Adds `texts`, those of the values from 0 on, to a table.
+  void add_texts(uint32_t table, const std::vector<std::string>& texts);
   uint32_t add(std::string string);
   uint32_t add(uint64_t constant);
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/bytes.h"
+
 namespace strata::ftrace {
 
 // Short texts are copied in whole blocks, without a loop and without a call: up to so many bytes
@@ -22,21 +24,22 @@ inline char* copy_literal(char* out, const char* text, size_t size) {
   return out + size;
 }
 
-// How many of the 8 characters at `text` stand before the first NUL.
-inline unsigned length_of_8(const char* text) {
-  uint64_t word;
-  std::memcpy(&word, text, 8);
+// How many of the 8 characters of `word` stand before the first NUL.
+inline unsigned length_of_8(uint64_t word) {
   if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-  const uint64_t nul = (word - 0x0101010101010101) & ~word & 0x8080808080808080;
+  const uint64_t nul = (word - 0x0101'0101'0101'0101) & ~word & 0x8080'8080'8080'8080;
   return nul == 0 ? 8 : static_cast<unsigned>(std::countr_zero(nul)) / 8;
 }
 
-// Copies 16 characters and gives the end at the first NUL among them. The length is taken from the
-// copy: the source may be changing.
+// Copies 16 characters and gives the end at the first NUL among them. The length is that of what
+// was copied: the source may be changing.
 inline char* copy_name_16(char* out, const std::byte* name) {
-  std::memcpy(out, name, 16);
-  const unsigned first = length_of_8(out);
-  return first < 8 ? out + first : out + 8 + length_of_8(out + 8);
+  const auto first = load_once<uint64_t>(name);
+  const auto second = load_once<uint64_t>(name + 8);
+  std::memcpy(out, &first, 8);
+  std::memcpy(out + 8, &second, 8);
+  const unsigned length = length_of_8(first);
+  return length < 8 ? out + length : out + 8 + length_of_8(second);
 }
 
 }  // namespace strata::ftrace

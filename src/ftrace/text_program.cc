@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ftrace/text_program.h"
 
+#include "base/digits.h"
 #include "ftrace/text_copy.h"
 #include "ftrace/text_run.h"
 
@@ -12,12 +13,33 @@ T at(const std::byte* data, const Instruction& i) {
   return load_once<T>(data + i.offset);
 }
 
-// At least `digits` digits.
-char* write_hex_padded(char* out, uint64_t value, unsigned digits) {
-  const unsigned bits = 64 - static_cast<unsigned>(std::countl_zero(value | 1));
-  unsigned count = (bits + 3) / 4;
-  if (count < digits) count = digits;
-  for (unsigned i = count; i-- > 0; value >>= 4) out[i] = "0123456789abcdef"[value & 15];
+uint64_t load_number(const std::byte* at, uint32_t bytes) {
+  switch (bytes) {
+    case 1:
+      return load_once<uint8_t>(at);
+    case 2:
+      return load_once<uint16_t>(at);
+    case 4:
+      return load_once<uint32_t>(at);
+    default:
+      return load_once<uint64_t>(at);
+  }
+}
+
+int64_t load_signed(const std::byte* at, uint32_t bytes) {
+  const unsigned unused = 64 - 8 * bytes;
+  return static_cast<int64_t>(load_number(at, bytes) << unused) >> unused;
+}
+
+// With zeros before it to `columns`, 16 at most.
+char* write_zero_padded(char* out, uint64_t value, unsigned columns) {
+  char digits[kDigitsRoom];
+  const auto count = static_cast<unsigned>(write_digits(digits, value) - digits);
+  if (count < columns) {
+    std::memset(out, '0', 16);
+    out += columns - count;
+  }
+  std::memcpy(out, digits, 20);
   return out + count;
 }
 
@@ -30,7 +52,7 @@ void TextProgram::execute(const std::byte* data, size_t size, TextBuffer& out,
   char* text = out.room(bound_);
   uint64_t stack[kStackSize];
   uint64_t* top = stack;  // the first free place
-  TextRun run(*this, data, size, out, names);
+  const size_t limit = out.size() + kMaxText;
 
   while (true) {
     text = copy_literal(text, literals + i->literal, i->literal_size);
@@ -38,41 +60,52 @@ void TextProgram::execute(const std::byte* data, size_t size, TextBuffer& out,
       case Op::Literal:
         break;
       case Op::Signed32:
-        text = write_decimal(text, static_cast<int64_t>(at<int32_t>(data, *i)));
+        text = write_digits(text, static_cast<int64_t>(at<int32_t>(data, *i)));
         break;
       case Op::Unsigned32:
-        text = write_decimal(text, static_cast<uint64_t>(at<uint32_t>(data, *i)));
+        text = write_digits(text, static_cast<uint64_t>(at<uint32_t>(data, *i)));
         break;
       case Op::Signed64:
-        text = write_decimal(text, at<int64_t>(data, *i));
+        text = write_digits(text, at<int64_t>(data, *i));
         break;
       case Op::Unsigned64:
-        text = write_decimal(text, at<uint64_t>(data, *i));
+        text = write_digits(text, at<uint64_t>(data, *i));
         break;
       case Op::Signed16:
-        text = write_decimal(text, static_cast<int64_t>(at<int16_t>(data, *i)));
+        text = write_digits(text, static_cast<int64_t>(at<int16_t>(data, *i)));
         break;
       case Op::Unsigned16:
-        text = write_decimal(text, static_cast<uint64_t>(at<uint16_t>(data, *i)));
+        text = write_digits(text, static_cast<uint64_t>(at<uint16_t>(data, *i)));
         break;
       case Op::Signed8:
-        text = write_decimal(text, static_cast<int64_t>(at<int8_t>(data, *i)));
+        text = write_digits(text, static_cast<int64_t>(at<int8_t>(data, *i)));
         break;
       case Op::Unsigned8:
-        text = write_decimal(text, static_cast<uint64_t>(at<uint8_t>(data, *i)));
+        text = write_digits(text, static_cast<uint64_t>(at<uint8_t>(data, *i)));
         break;
       case Op::Hex64:
-        text = write_hex_padded(text, at<uint64_t>(data, *i), i->small);
+        text = write_hex_digits(text, at<uint64_t>(data, *i), i->small);
         break;
       case Op::Hex32:
-        text = write_hex_padded(text, at<uint32_t>(data, *i), i->small);
+        text = write_hex_digits(text, at<uint32_t>(data, *i), i->small);
         break;
       case Op::Hex16:
-        text = write_hex_padded(text, at<uint16_t>(data, *i), i->small);
+        text = write_hex_digits(text, at<uint16_t>(data, *i), i->small);
         break;
       case Op::Hex8:
-        text = write_hex_padded(text, at<uint8_t>(data, *i), i->small);
+        text = write_hex_digits(text, at<uint8_t>(data, *i), i->small);
         break;
+      case Op::Padded:
+        text = write_zero_padded(text, load_number(data + i->offset, i->argument), i->small);
+        break;
+      case Op::PaddedSigned: {
+        const int64_t value = load_signed(data + i->offset, i->argument);
+        const bool negative = value < 0;
+        if (negative) *text++ = '-';
+        const auto magnitude = static_cast<uint64_t>(value);
+        text = write_zero_padded(text, negative ? 0 - magnitude : magnitude, i->small - negative);
+        break;
+      }
       case Op::Text16:
         text = copy_name_16(text, data + i->offset);
         break;
@@ -86,19 +119,7 @@ void TextProgram::execute(const std::byte* data, size_t size, TextBuffer& out,
         *top++ = constants_[i->argument];
         break;
       case Op::Load:
-        switch (i->small) {
-          case 1:
-            *top++ = at<uint8_t>(data, *i);
-            break;
-          case 2:
-            *top++ = at<uint16_t>(data, *i);
-            break;
-          case 4:
-            *top++ = at<uint32_t>(data, *i);
-            break;
-          default:
-            *top++ = at<uint64_t>(data, *i);
-        }
+        *top++ = load_number(data + i->offset, i->small);
         break;
       case Op::Drop:
         --top;
@@ -175,12 +196,25 @@ void TextProgram::execute(const std::byte* data, size_t size, TextBuffer& out,
       case Op::End:
         out.advance_to(text);
         return;
-      default:
+      case Op::ShortFlags:
+      case Op::ShortSymbolic: {
+        // Nearly all values are small ones, whose whole text is there already.
+        const ChoiceTable& table = choices_[i->argument];
+        if (top[-1] < table.texts.size()) [[likely]] {
+          const auto& [begin, length] = table.texts[*--top];
+          text = copy_literal(text, literals + begin, length);
+          break;
+        }
+        [[fallthrough]];
+      }
+      default: {
+        TextRun run(*this, data, size, out, names, limit);
         text = run.step(*i, text, top);
         if (run.full()) [[unlikely]] {
           out.advance_to(text);
           return;
         }
+      }
     }
     ++i;
   }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -37,8 +38,9 @@ struct ChoiceTable {
   };
   std::vector<Choice> choices;
   std::string delimiter;
-  // The choice for each of the first values, so that most events need no search; -1: none.
-  std::vector<int16_t> by_value;
+  // Where the texts of the smallest values lie among the program's literals, with their lengths:
+  // for the instructions that have them, ShortFlags and ShortSymbolic.
+  std::vector<std::pair<uint32_t, uint32_t>> texts;
 };
 
 // What one instruction does. It works on the record, on a small stack of 64-bit numbers (print
@@ -58,6 +60,8 @@ enum class Op : uint8_t {
   Hex16,
   Hex32,
   Hex64,
+  Padded,  // a decimal of `argument` bytes, with zeros to `small` columns
+  PaddedSigned,
   Text16,       // 16 characters, up to a NUL: a task's name
   Text,         // `argument` characters, up to a NUL
   TextToEnd,    // up to a NUL or the record's end
@@ -107,6 +111,8 @@ enum class Op : uint8_t {
   Device,        // major:minor, the minor having 20 bits
   Flags,         // choices[argument], conversions[offset]
   Symbolic,      // the same
+  ShortFlags,    // the same; plain, and with texts for the smallest values
+  ShortSymbolic,
 
   // Text from the record.
   String,          // argument: how many bytes << 16 | conversion

@@ -112,18 +112,10 @@ char* TextRun::symbolic(char* text, const Instruction& i, uint64_t*& stack) {
   const Conversion& c = program_.conversions_[i.offset];
   const auto value = static_cast<int64_t>(*--stack);
   const int32_t star = pop_star(c, stack);
-  const ChoiceTable::Choice* found = nullptr;
-  if (static_cast<uint64_t>(value) < table.by_value.size()) {
-    const int16_t index = table.by_value[static_cast<size_t>(value)];
-    if (index >= 0) found = &table.choices[static_cast<size_t>(index)];
-  } else {
-    for (const ChoiceTable::Choice& choice : table.choices) {
-      if (choice.value != value) continue;
-      found = &choice;
-      break;
-    }
-  }
-  if (found) return string(text, c, found->name, star);
+  const auto found =
+      std::find_if(table.choices.begin(), table.choices.end(),
+                   [&](const ChoiceTable::Choice& choice) { return choice.value == value; });
+  if (found != table.choices.end()) return string(text, c, found->name, star);
   text = put(text, "0x");
   return write_hex(room(text, 16), static_cast<uint64_t>(value));
 }
@@ -314,8 +306,10 @@ char* TextRun::step(const Instruction& i, char* text, uint64_t*& stack) {
       return write_decimal(text, uint64_t{device & 0xfffff});
     }
     case Op::Flags:
+    case Op::ShortFlags:
       return flags(text, i, stack);
     case Op::Symbolic:
+    case Op::ShortSymbolic:
       return symbolic(text, i, stack);
     case Op::String: {
       const Conversion& c = program_.conversions_[i.argument & 0xffff];

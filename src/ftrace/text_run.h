@@ -7,17 +7,13 @@
 
 namespace strata::ftrace {
 
-// One run of a program over one record: what the less usual instructions need.
+// The less usual instructions of a program, run over one record.
 class TextRun {
  public:
+  // The text of the event may go to about `limit` bytes of `out`.
   TextRun(const TextProgram& program, const std::byte* data, size_t size, TextBuffer& out,
-          const KernelNames& names)
-      : program_(program),
-        data_(data),
-        size_(size),
-        out_(out),
-        names_(names),
-        limit_(out.size() + TextProgram::kMaxText) {}
+          const KernelNames& names, size_t limit)
+      : program_(program), data_(data), size_(size), out_(out), names_(names), limit_(limit) {}
 
   // Runs one instruction that the main loop does not know. `text` is the end of the text, `stack`
   // the first free place of the stack.
