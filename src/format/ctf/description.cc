@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "format/ctf/description.h"
+
+#include <limits>
+
+#include "base/units.h"
+
+namespace strata::ctf {
+
+bool Clock::set_offset(int64_t seconds, int64_t cycles) {
+  const auto hertz = static_cast<Int128>(frequency);
+  Int128 whole = cycles / hertz;
+  Int128 rest = cycles % hertz;
+  if (rest < 0) {
+    rest += hertz;
+    --whole;
+  }
+  whole += seconds;
+  if (whole < std::numeric_limits<int64_t>::min() || whole > std::numeric_limits<int64_t>::max())
+    return false;
+  offset_seconds = static_cast<int64_t>(whole);
+  offset_cycles = static_cast<uint64_t>(rest);
+  return true;
+}
+
+const std::variant<int64_t, std::string>* Description::find_environment(
+    std::string_view key) const {
+  for (const auto& [known, value] : environment)
+    if (known == key) return &value;
+  return nullptr;
+}
+
+}  // namespace strata::ctf
