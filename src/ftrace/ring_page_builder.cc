@@ -10,6 +10,8 @@ namespace strata::ftrace {
 namespace {
 
 constexpr uint32_t kMaxDelta = (1u << kDeltaBits) - 1;
+// What records of time can tell: 27 bits and 32 more.
+constexpr unsigned kTimeBits = kDeltaBits + 32;
 
 }  // namespace
 
@@ -39,6 +41,9 @@ bool RingPageBuilder::add(Ticks ticks, Bytes record) {
   const bool backwards = used_ > 0 && now < last_;
   const uint64_t step = used_ == 0 || backwards ? 0 : now - last_;
   const bool needs_time = backwards || step > kMaxDelta;
+  // A stamp's upper bits are those of the time before, or one more, unless that has none; a step
+  // has no upper bits at all. Only a page's own time can go further.
+  if ((backwards ? last_ : step) >> kTimeBits != 0) return false;
 
   uint64_t size = 4 + padded + (is_long ? 4 : 0) + (needs_time ? 8 : 0);
   if (lost_ && lost_count_) size += target_.long_size;
