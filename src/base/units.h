@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
 
 namespace strata {
 
@@ -18,10 +19,18 @@ enum class Ticks : uint64_t {};
 
 enum class CpuId : uint32_t {};
 enum class Tid : int32_t {};  // a thread; 0 is the idle task of whatever CPU
+constexpr Tid kNoTid{-1};     // nobody knows which
 
 // For products of times, which 64 bits do not hold.
 __extension__ using Int128 = __int128;
 __extension__ using UInt128 = unsigned __int128;
+
+// What would not fit stays at the end of the range.
+constexpr int64_t saturated(Int128 value) {
+  constexpr Int128 most = std::numeric_limits<int64_t>::max();
+  constexpr Int128 least = std::numeric_limits<int64_t>::min();
+  return static_cast<int64_t>(value > most ? most : value < least ? least : value);
+}
 
 template <typename E>
 constexpr auto raw(E strong) {

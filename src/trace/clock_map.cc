@@ -6,6 +6,14 @@
 
 namespace strata::trace {
 
+int64_t ClockPiece::at_negative(int64_t t) const {
+  const Int128 distance = Int128{t} - Int128{t0};
+  // With 65 bits of distance the product may need more than 128. Then u is far below its range.
+  constexpr Int128 kLowest = -(Int128{1} << 126) * 2 + (Int128{1} << 64);
+  if (mult != 0 && distance < kLowest / Int128{mult}) return std::numeric_limits<int64_t>::min();
+  return saturated(Int128{u0} + ((distance * Int128{mult} + Int128{rounding}) >> shift));
+}
+
 ClockMap::ClockMap(std::vector<ClockPiece> pieces) {
   std::ranges::stable_sort(pieces, {}, &ClockPiece::t0);
   for (const ClockPiece& piece : pieces) {
@@ -57,8 +65,12 @@ void ClockReader::Step::move_to(uint64_t t) {
 }
 
 Nanoseconds ClockReader::at_chain(Ticks ticks) {
-  int64_t value = std::bit_cast<int64_t>(raw(ticks));
-  for (Step& step : steps_) value = step.at(std::bit_cast<uint64_t>(value));
+  int64_t value = steps_.front().at(raw(ticks));
+  for (size_t i = 1; i < steps_.size(); ++i) {
+    Step& step = steps_[i];
+    value = value < 0 ? step.map.pieces().front().at_negative(value)
+                      : step.at(static_cast<uint64_t>(value));
+  }
   return Nanoseconds{value};
 }
 

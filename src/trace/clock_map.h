@@ -22,7 +22,7 @@ constexpr uint64_t kNoBound = std::numeric_limits<uint64_t>::max();
 struct ClockPiece {
   uint64_t t0 = 0;
   int64_t u0 = 0;
-  uint64_t mult = 1;
+  uint64_t mult = 1;             // below 2^63
   uint8_t shift = 0;             // at most 63
   uint64_t rounding = 0;         // 2^(shift-1) rounds to the nearest, 0 down
   bool gap = false;              // nothing is known here; the line only goes on
@@ -33,12 +33,10 @@ struct ClockPiece {
   int64_t at(uint64_t t) const {
     const Int128 product = (Int128{t} - Int128{t0}) * Int128{mult} + Int128{rounding};
     const Int128 u = Int128{u0} + (product >> shift);
-    if (u > std::numeric_limits<int64_t>::max()) [[unlikely]]
-      return std::numeric_limits<int64_t>::max();
-    if (u < std::numeric_limits<int64_t>::min()) [[unlikely]]
-      return std::numeric_limits<int64_t>::min();
-    return static_cast<int64_t>(u);
+    return saturated(u);
   }
+  // The same for a reading below zero, which there may be between two maps of a chain.
+  int64_t at_negative(int64_t t) const;
 };
 
 // How one named clock's readings become another's, within one segment (between two reboots or

@@ -13,11 +13,6 @@ namespace {
 
 constexpr uint32_t kInterpolate = 1;
 
-int64_t saturated(Int128 value) {
-  return static_cast<int64_t>(std::clamp<Int128>(value, std::numeric_limits<int64_t>::min(),
-                                                 std::numeric_limits<int64_t>::max()));
-}
-
 // The host's clock at a sample.
 int64_t host_time(const ShiftSample& sample) {
   const Int128 guest = Int128{sample.time} + sample.offset;
