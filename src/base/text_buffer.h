@@ -37,6 +37,7 @@ class TextBuffer {
     ++size_;
   }
   void put(std::string_view text) {
+    if (text.empty()) return;  // its data may be null
     std::memcpy(room(text.size()), text.data(), text.size());
     size_ += text.size();
   }

@@ -134,6 +134,7 @@ std::vector<PrintkText::Piece> PrintkText::pieces_of(std::string_view text) {
     const std::string_view whole = text.substr(0, end + 1);
     text.remove_prefix(end + 1);
     piece.star = whole.find('*') != std::string_view::npos;
+    piece.tail = whole.back();
     switch (whole.back()) {
       case 'd':
       case 'u':
@@ -180,6 +181,7 @@ std::vector<PrintkText::Piece> PrintkText::pieces_of(std::string_view text) {
             used = second_is("46S") ? n : 1;
           }
         }
+        piece.tail += text.substr(0, used);
         text.remove_prefix(std::min(used, text.size()));
         break;
       }
@@ -228,7 +230,9 @@ void PrintkText::print(const Event& event, TextBuffer& out) {
   for (const Piece& piece : format.pieces) {
     if (out.size() > limit) return;
     out.put(piece.literal);
-    if (!print_piece(piece, next, out)) failed_ = true;
+    if (print_piece(piece, next, out)) continue;
+    out.put(piece.tail);
+    failed_ = true;
   }
 }
 

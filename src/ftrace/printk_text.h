@@ -40,6 +40,7 @@ class PrintkText : public SpecialText {
     Kind kind = Kind::Nothing;
     bool star = false;
     Conversion conversion;
+    std::string tail;     // its letters, shown where its argument is missing
     std::string invalid;  // of an Address: what is shown, since the record holds none
   };
   struct Format {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ftrace/text_program.h"
 
+#include <algorithm>
+
 #include "base/digits.h"
 #include "ftrace/text_copy.h"
 #include "ftrace/text_run.h"
@@ -222,7 +224,7 @@ void TextProgram::execute(const std::byte* data, size_t size, TextBuffer& out,
 
 void TextProgram::run_short(Bytes record, TextBuffer& out, const KernelNames& names) const {
   std::vector<std::byte> padded(needed_);
-  std::memcpy(padded.data(), record.data(), record.size());
+  std::copy(record.begin(), record.end(), padded.begin());
   execute(padded.data(), record.size(), out, names);
 }
 

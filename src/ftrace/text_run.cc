@@ -47,7 +47,7 @@ uint64_t TextRun::number_at(uint64_t offset, unsigned bytes) const {
 }
 
 std::string_view TextRun::text_from(uint64_t offset, uint64_t size) const {
-  if (offset >= size_) return {};
+  if (offset >= size_) return "";
   const auto* begin = reinterpret_cast<const char*>(data_ + offset);
   return {begin, strnlen(begin, std::min(size, size_ - offset))};
 }
@@ -254,7 +254,7 @@ char* TextRun::socket_address(char* text, Located at, uint32_t style) {
 }
 
 char* TextRun::step(const Instruction& i, char* text, uint64_t*& stack) {
-  const auto* here = reinterpret_cast<const uint8_t*>(data_ + i.offset);
+  const auto here = [&] { return reinterpret_cast<const uint8_t*>(data_ + i.offset); };
   const auto style = [&](AddressStyle bit) { return (i.argument & bit) != 0; };
   switch (i.op) {
     case Op::TextToEnd:
@@ -360,18 +360,18 @@ char* TextRun::step(const Instruction& i, char* text, uint64_t*& stack) {
     case Op::CpuList:
       return cpu_list(text, i, stack);
     case Op::Mac:
-      return write_mac(text, here, static_cast<char>(i.small), i.argument != 0);
+      return write_mac(text, here(), static_cast<char>(i.small), i.argument != 0);
     case Op::Ipv4:
-      return write_ipv4(text, here, style(kPaddedOrPlain), style(kBackwards));
+      return write_ipv4(text, here(), style(kPaddedOrPlain), style(kBackwards));
     case Op::Ipv6:
-      return style(kCompressed) ? write_ipv6_compressed(text, here)
-                                : write_ipv6(text, here, !style(kPaddedOrPlain));
+      return style(kCompressed) ? write_ipv6_compressed(text, here())
+                                : write_ipv6(text, here(), !style(kPaddedOrPlain));
     case Op::SocketAddress:
       return socket_address(text, {i.offset, i.argument >> 16}, i.argument & 0xffff);
     case Op::LocatedSocketAddress:
       return socket_address(text, locate(i), i.argument & 0xffff);
     case Op::Uuid:
-      return write_uuid(text, here, static_cast<char>(i.small));
+      return write_uuid(text, here(), static_cast<char>(i.small));
     default:
       return text;
   }

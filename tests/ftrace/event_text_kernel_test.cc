@@ -16,11 +16,7 @@
 #include <sstream>
 
 #include "ftrace/event_text.h"
-
-extern "C" {
-#include <event-parse.h>
-#include <trace-seq.h>
-}
+#include "libtraceevent_oracle.h"
 
 namespace strata::ftrace {
 namespace {
@@ -76,43 +72,6 @@ std::vector<Format> read_formats(const fs::path& tracefs) {
             [](const Format& a, const Format& b) { return a.text < b.text; });
   return formats;
 }
-
-// What libtraceevent makes of a record.
-class Oracle {
- public:
-  Oracle(const std::string& kallsyms, const std::string& printk_formats) : tep_(tep_alloc()) {
-    tep_set_loglevel(TEP_LOG_NONE);
-    tep_set_long_size(tep_, 8);
-    tep_set_file_bigendian(tep_, TEP_LITTLE_ENDIAN);
-    plugins_ = tep_load_plugins(tep_);
-    tep_parse_kallsyms(tep_, kallsyms.c_str());
-    tep_parse_printk_formats(tep_, printk_formats.c_str());
-  }
-  ~Oracle() {
-    tep_unload_plugins(plugins_, tep_);
-    tep_free(tep_);
-  }
-  void add(const Format& format) {
-    tep_parse_event(tep_, format.text.c_str(), format.text.size(), format.system.c_str());
-  }
-  std::string text(Bytes record, uint64_t time) {
-    tep_record r{};
-    r.data = const_cast<std::byte*>(record.data());
-    r.size = static_cast<int>(record.size());
-    r.ts = time;
-    trace_seq s;
-    trace_seq_init(&s);
-    tep_print_event(tep_, &s, &r, "%s", TEP_PRINT_INFO);
-    // What follows a NUL is never shown.
-    std::string text(s.buffer, strnlen(s.buffer, s.len));
-    trace_seq_destroy(&s);
-    return text;
-  }
-
- private:
-  tep_handle* tep_;
-  tep_plugin_list* plugins_ = nullptr;
-};
 
 // Records of a type with made-up values, of several kinds.
 class Records {
@@ -236,7 +195,7 @@ TEST(EventText, IsTheSameAsLibtraceeventsForEveryFormatOfThisKernel) {
   const std::string header_page = read_file(tracefs.path() / "events/header_page");
   if (formats.empty()) GTEST_SKIP() << "the kernel has no events";
 
-  Oracle oracle(kallsyms, printk_formats);
+  test::LibtraceeventOracle oracle(Target{}, kallsyms, printk_formats);
   std::vector<std::unique_ptr<trace::EventType>> owned;
   std::vector<const trace::EventType*> types;
   for (const Format& format : formats) {
@@ -244,7 +203,7 @@ TEST(EventText, IsTheSameAsLibtraceeventsForEveryFormatOfThisKernel) {
     ASSERT_TRUE(type) << type.error().text();
     owned.push_back(std::make_unique<trace::EventType>(std::move(*type)));
     types.push_back(owned.back().get());
-    oracle.add(format);
+    oracle.add(format.system, format.text);
   }
   KernelText kernel;
   kernel.header_page = header_page;
