@@ -128,6 +128,10 @@ void add_dump(CLI::App& app, DumpArguments& arguments, DumpOptions& options) {
       "How times are shown: raw (default for one trace), relative to the first\n"
       "event, or wall (default for several, where they tell it)")
       ->type_name("raw|relative|wall");
+  add_choice<LineStyle>(*dump, "--style", arguments.style,
+                        {{"report", LineStyle::Report}, {"babeltrace", LineStyle::Babeltrace}},
+                        "How lines look: as trace-cmd report's (default), or babeltrace's")
+      ->type_name("report|babeltrace");
   add_repeated(*dump, "--fields", arguments.fields, "Only these fields, as name=value")
       ->delimiter(',')
       ->type_name("NAME,...");

@@ -32,6 +32,9 @@ struct EventOrFilter {
   std::string text;
 };
 
+// How an event becomes a line.
+enum class LineStyle : uint8_t { Report, Babeltrace, Json };
+
 struct DumpArguments {
   std::vector<std::string> paths;
   std::vector<EventOrFilter> conditions;
@@ -40,6 +43,7 @@ struct DumpArguments {
   std::string begin;
   std::string end;
   std::optional<TimeStyle> time;
+  LineStyle style = LineStyle::Report;
   std::vector<std::string> fields;
   std::optional<uint64_t> limit;
   std::string output;  // empty: standard output
@@ -58,7 +62,7 @@ struct TrimArguments {
 };
 
 struct ConvertArguments {
-  enum class Format : uint8_t { TraceDat, Json };
+  enum class Format : uint8_t { TraceDat, Ctf, Json };
   std::string path;
   Format to = Format::TraceDat;
   std::string output;

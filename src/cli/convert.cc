@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/tracedat/convert.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/output.h"
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/rewrite.h"
@@ -8,6 +15,17 @@
 
 namespace strata::cli {
 namespace {
+
+// What can be told of a file of JSON without reading it again.
+int show_written(const std::string& path) {
+  std::error_code ignored;
+  const nlohmann::ordered_json object = {
+      {"path", path}, {"kind", "json"}, {"bytes", std::filesystem::file_size(path, ignored)}};
+  Output out(STDOUT_FILENO);
+  out.text().put(object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  out.text().put('\n');
+  return out.finish() ? kExitFine : kExitInput;
+}
 
 int to_trace_dat(const ConvertArguments& arguments) {
   const std::unique_ptr<tracedat::TraceDat> trace = open_trace_dat(arguments.path);
@@ -32,7 +50,8 @@ int run(const ConvertArguments& arguments) {
   dump.paths = {arguments.path};
   dump.output = arguments.output;
   dump.json = true;
-  return run(dump);
+  const int status = run(dump);
+  return arguments.json ? std::max(status, show_written(arguments.output)) : status;
 }
 
 }  // namespace strata::cli

@@ -111,8 +111,8 @@ int run(const DumpArguments& arguments) {
   if (traces.opened.empty()) return status;
   if (!resolve_period(arguments, traces, selection)) return kExitUsage;
 
-  DumpWishes wishes{arguments.json, time_style(arguments, traces), arguments.fields,
-                    arguments.limit};
+  DumpWishes wishes{arguments.json ? LineStyle::Json : arguments.style,
+                    time_style(arguments, traces), arguments.fields, arguments.limit};
   if (wishes.time == TimeStyle::Wall && !traces.since_epoch()) {
     complain("--time wall: this trace does not tell the time of day");
     return kExitUsage;

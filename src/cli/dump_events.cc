@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "base/progress.h"
+#include "trace/babeltrace_line.h"
 #include "trace/json_line.h"
 #include "trace/learned_names.h"
 #include "trace/merge.h"
@@ -30,12 +31,21 @@ constexpr int64_t kBackwards = 1'000'000'000;
 
 // What is kept for each trace while its events go by.
 struct Shown {
-  Shown(const Trace& trace, const std::string& name, const trace::LineOptions& options)
-      : names(trace), line(trace, names, options), json(trace, names, name, options.fields) {}
+  Shown(const Trace& of, const std::string& name, const trace::LineOptions& options,
+        trace::BabeltraceLine::Before& before)
+      : trace(of),
+        pair_opener(options.fields.empty() ? of.pair_opener() : nullptr),
+        names(of),
+        line(of, names, options),
+        json(of, names, name, options.fields),
+        babeltrace(trace, before) {}
 
+  const Trace& trace;
+  const trace::EventType* pair_opener;
   trace::LearnedNames names;
   trace::ReportLine line;
   trace::JsonLine json;
+  trace::BabeltraceLine babeltrace;
 };
 
 // One stream's: whose it is, and what its lines begin with.
@@ -77,13 +87,13 @@ class Dump {
       : merge_(std::move(merge)), sources_(std::move(sources)), out_(out), progress_(progress) {}
 
   // The loop that every event goes through: what is not asked for is not in it.
-  template <bool kSelecting, bool kJson>
+  template <bool kSelecting, LineStyle kStyle>
   void run(trace::Selection& selection, uint64_t limit) {
     if (selection.end && selection.end->count < stop_after_.count - kBackwards)
       stop_after_.count = selection.end->count + kBackwards;
     uint64_t until_progress = kEventsBetweenProgress;
     while (limit > 0) {
-      const Step step = merge_.next();
+      const Step step = next();
       if (step != Step::Event) [[unlikely]] {
         if (step == Step::End) return;
         out_.flush();
@@ -104,16 +114,29 @@ class Dump {
           continue;
         }
       }
-      if constexpr (kJson) {
+      --limit;
+      shown.names.learn_running(event);
+      if constexpr (kStyle == LineStyle::Json) {
         shown.json.print(event, source.buffer, out_.text());
+        shown.names.learn(event);
+      } else if constexpr (kStyle == LineStyle::Babeltrace) {
+        shown.babeltrace.print(event, out_.text());
+        shown.names.learn(event);
+      } else if (event.type == shown.pair_opener) [[unlikely]] {
+        print_pair(event, source);  // and `event` is over
       } else {
         shown.line.print(event, source.label, out_.text());
+        shown.names.learn(event);
       }
-      shown.names.learn(event);
-      --limit;
       if (!out_.drain()) [[unlikely]]
         return;
     }
+  }
+
+  template <LineStyle kStyle>
+  void run(trace::Selection& selection, uint64_t limit) {
+    selection.is_everything() ? run<false, kStyle>(selection, limit)
+                              : run<true, kStyle>(selection, limit);
   }
 
   std::vector<Error> problems() const {
@@ -124,6 +147,31 @@ class Dump {
   }
 
  private:
+  Step next() {
+    if (ahead_) [[unlikely]]
+      return *std::exchange(ahead_, std::nullopt);
+    return merge_.next();
+  }
+
+  // With the event that comes next where the two are shown on one line. A view does not outlive its
+  // stream's next step, so the first is copied.
+  void print_pair(const Event& event, const Source& source) {
+    Shown& shown = *source.shown;
+    held_.assign(event.record.begin(), event.record.end());
+    Event first = event;
+    first.record = held_;
+    ahead_ = merge_.next();
+    if (*ahead_ == Step::Event && sources_[merge_.stream_index()].shown == &shown) {
+      const Event& second = merge_.event();
+      if (second.lost == 0 && !second.lost_unknown && shown.trace.is_pair(first, second)) {
+        shown.line.print_pair(first, second, source.label, out_.text());
+        ahead_.reset();
+        return;
+      }
+    }
+    shown.line.print(first, source.label, out_.text());
+  }
+
   void tell_progress() {
     if (!progress_.enabled()) return;
     uint64_t done = 0;
@@ -137,6 +185,8 @@ class Dump {
 
   trace::Merge merge_;
   std::vector<Source> sources_;
+  std::optional<Step> ahead_;    // a step that was taken to see what comes next
+  std::vector<std::byte> held_;  // the record of an event that waits for it
   Nanoseconds stop_after_{std::numeric_limits<int64_t>::max()};
   Output& out_;
   Progress& progress_;
@@ -157,11 +207,12 @@ std::vector<Error> dump_events(const Traces& traces, trace::Selection& selection
   }
 
   const std::vector<std::string> names = trace_names(traces);
+  trace::BabeltraceLine::Before before;
   std::vector<std::unique_ptr<Shown>> shown;
   std::vector<std::unique_ptr<Stream>> streams;
   std::vector<Source> sources;
   for (size_t i = 0; i < traces.opened.size(); ++i) {
-    shown.push_back(std::make_unique<Shown>(*traces.opened[i], names[i], options));
+    shown.push_back(std::make_unique<Shown>(*traces.opened[i], names[i], options, before));
     for (std::unique_ptr<Stream>& stream : traces.opened[i]->open_streams()) {
       const bool several = traces.opened.size() > 1;
       std::string label = several ? names[i] : "";
@@ -180,11 +231,16 @@ std::vector<Error> dump_events(const Traces& traces, trace::Selection& selection
   Progress progress("reading", on_terminal);
   Dump dump(trace::Merge(std::move(streams)), std::move(sources), out, progress);
   const uint64_t limit = wishes.limit.value_or(~uint64_t{0});
-  if (selection.is_everything()) {
-    wishes.json ? dump.run<false, true>(selection, limit)
-                : dump.run<false, false>(selection, limit);
-  } else {
-    wishes.json ? dump.run<true, true>(selection, limit) : dump.run<true, false>(selection, limit);
+  switch (wishes.style) {
+    case LineStyle::Report:
+      dump.run<LineStyle::Report>(selection, limit);
+      break;
+    case LineStyle::Babeltrace:
+      dump.run<LineStyle::Babeltrace>(selection, limit);
+      break;
+    case LineStyle::Json:
+      dump.run<LineStyle::Json>(selection, limit);
+      break;
   }
   return dump.problems();
 }

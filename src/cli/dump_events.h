@@ -7,13 +7,14 @@
 
 #include "base/output.h"
 #include "base/time_text.h"
+#include "cli/arguments.h"
 #include "cli/traces.h"
 #include "trace/selection.h"
 
 namespace strata::cli {
 
 struct DumpWishes {
-  bool json = false;
+  LineStyle style = LineStyle::Report;
   TimeStyle time = TimeStyle::Raw;
   std::vector<std::string> fields;
   std::optional<uint64_t> limit;

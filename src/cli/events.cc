@@ -50,7 +50,8 @@ std::vector<const EventType*> chosen_types(const trace::Trace& trace,
 }
 
 void put_type(const EventType& type, const Style& style, TextBuffer& out) {
-  out.put(style.heading(type.system + ":" + type.name) + "  id " + std::to_string(type.id) + "\n");
+  out.put(style.heading(type.system.empty() ? type.name : type.system + ":" + type.name) + "  id " +
+          std::to_string(type.id) + "\n");
   Table fields({"field", "type", "offset", "size", "signed", "value"});
   for (size_t i = type.common_fields; i < type.fields.size(); ++i) {
     const Field& field = type.fields[i];

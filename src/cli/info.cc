@@ -193,7 +193,8 @@ void put_summary(const TraceInfo& info, const TraceSummary& summary, const Style
     char share[16];
     std::snprintf(share, sizeof share, "%.1f",
                   100 * static_cast<double>(count) / static_cast<double>(summary.events));
-    types.add({type->system + ":" + type->name, grouped(count), share});
+    types.add({type->system.empty() ? type->name : type->system + ":" + type->name, grouped(count),
+               share});
   }
   if (!types.empty()) {
     types.put(style, 2, out);

@@ -12,12 +12,12 @@ namespace strata::cli {
 Traces open_traces(const std::vector<std::string>& paths) {
   Traces traces;
   for (const std::string& path : paths) {
-    Result<std::unique_ptr<trace::Trace>> trace = recording::open_trace(path);
-    if (trace) {
-      traces.opened.push_back(*std::move(trace));
+    Result<std::vector<std::unique_ptr<trace::Trace>>> found = recording::open_traces(path);
+    if (found) {
+      std::ranges::move(*found, std::back_inserter(traces.opened));
     } else {
-      complain(trace.error());
-      traces.problems.push_back(std::move(trace).error());
+      complain(found.error());
+      traces.problems.push_back(std::move(found).error());
     }
   }
   return traces;

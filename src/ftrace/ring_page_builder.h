@@ -16,8 +16,8 @@ class RingPageBuilder {
  public:
   RingPageBuilder(uint32_t page_size, Target target);
 
-  // False: it does not fit, by its size or its time; the page has to be finished first. A record that
-  // does not fit an empty page fits none.
+  // False: it does not fit, by its size or its time; the page has to be finished first. A record
+  // that does not fit an empty page fits none.
   bool add(Ticks ticks, Bytes record);
 
   // Events were lost before this page; without a number, nobody knows how many. To be said while

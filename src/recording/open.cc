@@ -1,19 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recording/open.h"
 
+#include <filesystem>
+
 #include "base/mapped_file.h"
+#include "format/ctf/ctf_trace.h"
 #include "format/tracedat/trace_dat.h"
 
 namespace strata::recording {
+namespace {
 
-Result<std::unique_ptr<trace::Trace>> open_trace(const std::string& path) {
-  Result<MappedFile> file = MappedFile::open(path);
-  if (!file) return std::move(file).error();
-  if (!tracedat::TraceDat::recognises(file->bytes()))
-    return Error{path, 0, "not a trace that strata knows (trace.dat version 6 or 7)"};
+using Traces = std::vector<std::unique_ptr<trace::Trace>>;
+
+Result<Traces> open_folder(const std::string& path) {
+  if (!ctf::CtfTrace::recognises(path))
+    return Error{path, std::nullopt, "no trace that strata knows is in this folder or below"};
+  Result<std::vector<std::unique_ptr<ctf::CtfTrace>>> found = ctf::CtfTrace::open_all(path);
+  if (!found) return std::move(found).error();
+  Traces traces;
+  for (std::unique_ptr<ctf::CtfTrace>& trace : *found) traces.push_back(std::move(trace));
+  return traces;
+}
+
+Result<Traces> open_file(const std::string& path) {
+  {
+    const Result<MappedFile> file = MappedFile::open(path);
+    if (!file) return file.error();
+    if (!tracedat::TraceDat::recognises(file->bytes())) {
+      return Error{
+          path, 0,
+          "not a trace that strata knows (a trace.dat file, or the folder of a CTF trace)"};
+    }
+  }
   Result<std::unique_ptr<tracedat::TraceDat>> trace = tracedat::TraceDat::open(path);
   if (!trace) return std::move(trace).error();
-  return std::unique_ptr<trace::Trace>(*std::move(trace));
+  Traces traces;
+  traces.push_back(*std::move(trace));
+  return traces;
+}
+
+}  // namespace
+
+Result<Traces> open_traces(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) ? open_folder(path) : open_file(path);
+}
+
+Result<std::unique_ptr<trace::Trace>> open_trace(const std::string& path) {
+  Result<Traces> traces = open_traces(path);
+  if (!traces) return std::move(traces).error();
+  if (traces->size() > 1) {
+    return Error{path, std::nullopt,
+                 std::to_string(traces->size()) + " traces are here where one is wanted"};
+  }
+  return std::move(traces->front());
 }
 
 }  // namespace strata::recording

@@ -10,7 +10,11 @@
 
 namespace strata::recording {
 
-// Opens whatever trace is at `path`, by what the file holds and not by its name.
+// Opens whatever traces are at `path`, by what is there and not by its name: a trace.dat file; a
+// folder with CTF traces in it or below. An error where there is none; never an empty list.
+Result<std::vector<std::unique_ptr<trace::Trace>>> open_traces(const std::string& path);
+
+// For who can do with one only.
 Result<std::unique_ptr<trace::Trace>> open_trace(const std::string& path);
 
 }  // namespace strata::recording

@@ -6,6 +6,8 @@
 
 namespace strata::trace {
 
+class Stream;
+
 // One event: a view. Its record stays where it was read (the mapped file, the decompressed page)
 // and is valid until the stream it came from takes its next step.
 struct Event {
@@ -14,16 +16,22 @@ struct Event {
   Ticks ticks{};     // what the tracer stamped
   Nanoseconds time;  // the same instant on the common timeline
   CpuId cpu{};
+  Tid running{0};  // where the event does not tell it itself; kNoTid where nobody knows
   // Events that were lost just before this one: a number, and whether there were more, uncounted.
   bool lost_unknown = false;
   uint64_t lost = 0;
-  Bases bases = nullptr;  // where fields lie that have no fixed offset; see Location
+  const Stream* stream = nullptr;  // that it came from
+  Bases bases = nullptr;           // where fields lie that have no fixed offset; see Location
 
   std::optional<int64_t> integer(FieldRef ref) const { return read_integer(record, ref, bases); }
   std::optional<double> real(FieldRef ref) const { return read_float(record, ref, bases); }
   std::string_view text(FieldRef ref) const { return read_text(record, ref, bases); }
   Bytes bytes(FieldRef ref) const { return read_bytes(record, ref, bases); }
-  Tid tid() const { return Tid(static_cast<int32_t>(integer(type->tid).value_or(0))); }
+  // The thread that was running: told by the event, or else by what its CPU did before.
+  Tid tid() const {
+    const std::optional<int64_t> told = integer(type->tid);
+    return told ? Tid(static_cast<int32_t>(*told)) : running;
+  }
 };
 
 }  // namespace strata::trace

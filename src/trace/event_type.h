@@ -26,8 +26,9 @@ struct EventType {
 
   // What it means, in the project's own words, and where the fields of that meaning are.
   Binding meaning;
-  // Where the thread that was running is told, if every event tells it.
+  // Where the thread that was running is told, if every event tells it, and its name.
   FieldRef tid;
+  FieldRef comm;
 
   const Field* find(std::string_view field_name) const;
   // A field by name, resolved; reads nothing where there is none.

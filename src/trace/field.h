@@ -46,8 +46,8 @@ struct Field {
   Location location = Location::InPlace;
   ValueKind kind = ValueKind::Integer;
   bool is_signed = false;
-  uint16_t base = 0;               // Based, BasedBits, Span: which base the offset counts from
-  uint16_t end_base = 0;           // Span: the base at which it ends
+  uint16_t base = 0;      // Based, BasedBits, Span: which base the offset counts from
+  uint16_t end_base = 0;  // Span: the base at which it ends
   std::optional<ByteOrder> order = std::nullopt;  // where it is not that of the event type
 
   bool operator==(const Field&) const = default;

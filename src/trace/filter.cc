@@ -130,13 +130,14 @@ bool fulfils(const Test& test, const Event& event, const TaskNames& names) {
       value = static_cast<int64_t>(raw(event.cpu));
       break;
     case Load::Tid:
+      if (event.tid() == kNoTid) return false;
       value = raw(event.tid());
       break;
     case Load::Time:
       value = event.time.count;
       break;
     case Load::Comm:
-      return compare(names.find(event.tid()), *test.term);
+      return event.tid() != kNoTid && compare(names.find(event.tid()), *test.term);
     case Load::Mask:
       return compare_mask(event.bytes(test.field), test.field, *test.term);
     case Load::Real: {

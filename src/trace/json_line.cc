@@ -43,10 +43,14 @@ JsonLine::TypeText* JsonLine::add_type(const EventType& type) {
 
 void JsonLine::make_task(Tasks::Text& text, Tid tid) const {
   TextBuffer made;
-  made.put(std::string_view(",\"tid\":"));
-  made.put_decimal(int64_t{raw(tid)});
-  made.put(std::string_view(",\"comm\":"));
-  put_json_string(names_.names().find(tid).substr(0, kLongestComm), made);
+  if (tid == kNoTid) {
+    made.put(std::string_view(",\"tid\":null,\"comm\":null"));
+  } else {
+    made.put(std::string_view(",\"tid\":"));
+    made.put_decimal(int64_t{raw(tid)});
+    made.put(std::string_view(",\"comm\":"));
+    put_json_string(names_.names().find(tid).substr(0, kLongestComm), made);
+  }
   std::memcpy(text.text, made.view().data(), made.size());
   text.size = static_cast<uint8_t>(made.size());
   text.named = raw(tid) == 0 || names_.names().knows(tid);

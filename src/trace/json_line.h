@@ -18,8 +18,9 @@ namespace strata::trace {
 //      "system":"sched","event":"sched_switch","fields":{"prev_comm":"bash","prev_pid":1234,...}}
 //
 // and "buffer" where it is not the main one, "lost" and "lost_unknown" where events were lost just
-// before it. Numbers are written in full: a reader that keeps them as doubles loses digits of those
-// beyond 2^53. Values are the fields' own, not the text that the tracer makes of them.
+// before it; a thread that nobody knows is null. Numbers are written in full: a reader that keeps
+// them as doubles loses digits of those beyond 2^53. Values are the fields' own, not the text that
+// the tracer makes of them.
 class JsonLine {
  public:
   // `trace` and `names` must outlive it. Names longer than 32 bytes are cut. `fields`: only these;

@@ -31,6 +31,14 @@ const LearnedNames::Named* LearnedNames::add_type(const EventType& type) {
   return types_.add(&type, named);
 }
 
+void LearnedNames::add_running(const Event& event) {
+  const int64_t tid = raw(event.tid());
+  if (is_known(tid)) return;
+  names_.add(event.tid(), event.text(event.type->comm));
+  mark_known(tid);
+  ++version_;
+}
+
 void LearnedNames::add(const Event& event) {
   size_t before = names_.all().size();
   names_.learn(event);

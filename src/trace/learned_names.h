@@ -22,6 +22,12 @@ class LearnedNames {
   // looked at again.
   uint32_t version() const { return version_; }
 
+  // To be called before an event is shown: it may name the thread that it happened in.
+  void learn_running(const Event& event) {
+    if (event.type->comm) [[unlikely]]
+      add_running(event);
+  }
+
   void learn(const Event& event) {
     switch (event.type->meaning.word) {
       case Word::SchedSwitch:
@@ -54,6 +60,7 @@ class LearnedNames {
   }
   const Named* add_type(const EventType& type);
   void add(const Event& event);
+  void add_running(const Event& event);
   void mark_known(int64_t tid);
 
   TaskNames names_;

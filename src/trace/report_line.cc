@@ -66,7 +66,11 @@ void ReportLine::make_task(Tasks::Text& text, Tid tid) const {
   at += name.size();
   *at++ = '-';
   char* number = at;
-  at = write_decimal(at, int64_t{raw(tid)});
+  if (tid == kNoTid) {
+    *at++ = '?';
+  } else {
+    at = write_decimal(at, int64_t{raw(tid)});
+  }
   while (at < number + 5) *at++ = ' ';
   *at++ = ' ';
   *at++ = '[';
@@ -119,7 +123,8 @@ char* ReportLine::write_time(char* at, const Event& event) {
   return at;
 }
 
-void ReportLine::print(const Event& event, std::string_view label, TextBuffer& out) {
+const ReportLine::TypeText& ReportLine::start(const Event& event, std::string_view label,
+                                              TextBuffer& out) {
   if (event.lost != 0 || event.lost_unknown) [[unlikely]] {
     put_losses(event, label, out);
     if (options_.label_once) label = {};
@@ -150,13 +155,24 @@ void ReportLine::print(const Event& event, std::string_view label, TextBuffer& o
   if (type->name.size() > kNameStart) [[unlikely]]
     std::memcpy(at, type->name.data(), type->name.size());
   out.advance_to(at + type->name.size());
+  return *type;
+}
 
+void ReportLine::print(const Event& event, std::string_view label, TextBuffer& out) {
+  const TypeText& type = start(event, label, out);
   if (options_.fields.empty()) {
     trace_.print_fields(event, out);
     if (out.back() == '\n') out.truncate(out.size() - 1);
   } else {
-    put_chosen(event, *type, out);
+    put_chosen(event, type, out);
   }
+  out.put('\n');
+}
+
+void ReportLine::print_pair(const Event& first, const Event& second, std::string_view label,
+                            TextBuffer& out) {
+  start(first, label, out);
+  trace_.print_pair(first, second, out);
   out.put('\n');
 }
 

@@ -35,6 +35,8 @@ class ReportLine {
 
   // `label` comes first: which trace or buffer it is, where several are shown.
   void print(const Event& event, std::string_view label, TextBuffer& out);
+  // Two events on one line: Trace::is_pair().
+  void print_pair(const Event& first, const Event& second, std::string_view label, TextBuffer& out);
 
  private:
   static constexpr size_t kTaskSize = 48;
@@ -51,6 +53,8 @@ class ReportLine {
     std::vector<ChosenField> fields;
   };
 
+  // All up to the fields.
+  const TypeText& start(const Event& event, std::string_view label, TextBuffer& out);
   TypeText* add_type(const EventType& type);
   void make_task(Tasks::Text& text, Tid tid) const;
   char* write_time(char* at, const Event& event);

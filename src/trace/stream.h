@@ -46,15 +46,48 @@ class Stream {
   const std::optional<Error>& problem() const { return problem_; }
   uint64_t problem_count() const { return problem_count_; }
 
+  // Events that were lost where no event has come since. At the end of a stream: after its last
+  // one.
+  struct Loss {
+    uint64_t count = 0;
+    bool unknown = false;  // there were more, uncounted
+  };
+  const Loss& unplaced_loss() const { return unplaced_; }
+
  protected:
   void add_problem(Error error) {
     if (problem_count_++ == 0) problem_ = std::move(error);
+  }
+
+  // Losses are noted where they are met and placed with the next event.
+  void note_loss(uint64_t count) {
+    unplaced_.count += count;
+    loss_open_ = true;
+  }
+  void note_unknown_loss() {
+    unplaced_.unknown = true;
+    loss_open_ = true;
+  }
+  // To be called for every event.
+  void place_loss() {
+    if (loss_open_) [[unlikely]]
+      move_loss();
   }
 
   trace::Event event_;
   std::string buffer_;
 
  private:
+  void move_loss() {
+    event_.lost = unplaced_.count;
+    event_.lost_unknown = unplaced_.unknown;
+    // Open once more, so that the event after this one is marked as having lost nothing.
+    loss_open_ = event_.lost != 0 || event_.lost_unknown;
+    unplaced_ = {};
+  }
+
+  Loss unplaced_;
+  bool loss_open_ = false;
   std::optional<Error> problem_;
   uint64_t problem_count_ = 0;
 };

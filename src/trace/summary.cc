@@ -91,6 +91,8 @@ TraceSummary summarize(const Trace& trace, const ProgressCallback& progress) {
       if (progress && part.events % kEventsBetweenProgress == 0)
         progress(bytes_done + stream->bytes_done(), bytes_total);
     }
+    part.lost += stream->unplaced_loss().count;
+    part.lost_unknown += stream->unplaced_loss().unknown ? 1 : 0;
     bytes_done += stream->bytes_total();
     if (part.events > 0) {
       part.span = span;

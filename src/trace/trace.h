@@ -45,6 +45,21 @@ class Trace {
   // The event's fields as its tracer would show them.
   virtual void print_fields(const Event& event, TextBuffer& out) const = 0;
 
+  // A tracer may tell one thing with two events (a function's call and its return) and show both on
+  // one line where they follow each other. Such a pair begins with an event of this type, if any;
+  // whether two events that follow each other are one; and its text.
+  virtual const EventType* pair_opener() const { return nullptr; }
+  virtual bool is_pair(const Event&, const Event&) const { return false; }
+  virtual void print_pair(const Event& first, const Event& second, TextBuffer& out) const {
+    print_fields(first, out);
+    print_fields(second, out);
+  }
+
+  // What the packet that the event lies in tells of all its events, as { cpu_id = 0 }.
+  virtual void print_packet(const Event& event, TextBuffer& out) const;
+  // A field that the model cannot read (ValueKind::Compound), as JSON.
+  virtual void print_compound(const Event& event, const Field& field, TextBuffer& out) const;
+
   // Names of tasks that the trace tells apart from its events. Events tell more as they come.
   virtual const TaskNames& task_names() const = 0;
 

@@ -150,24 +150,114 @@ const std::vector<Term>& ftrace_terms() {
   return terms;
 }
 
-Binding bind_ftrace(const EventType& type) {
-  Binding binding;
-  std::span<const Term::Part> named;
+// lttng-modules put the system's name before some events, from version 2.7 on; both are here.
+const std::vector<Term>& lttng_terms() {
+  static const std::vector<Term::Part> kWake = {
+      {Tid, "tid"}, {Comm, "comm"}, {Prio, "prio"}, {TargetCpu, "target_cpu"}};
+  static const std::vector<Term::Part> kTask = {{Tid, "tid"}, {Comm, "comm"}};
+  static const std::vector<Term::Part> kSoftirq = {{Vector, "vec"}};
+  static const std::vector<Term::Part> kAddress = {{Address, "address"}};
+  static const std::vector<Term::Part> kIdle = {{State, "state"}, {Cpu, "cpu_id"}};
+  static const std::vector<Term::Part> kFrequency = {{Frequency, "state"}, {Cpu, "cpu_id"}};
+  static const std::vector<Term::Part> kBlock = {
+      {Device, "dev"}, {Sector, "sector"}, {SectorCount, "nr_sector"}};
+  static const std::vector<Term::Part> kVmEntry = {{Vcpu, "vcpu_id"}};
+  static const std::vector<Term::Part> kVmExit = {
+      {Vcpu, "vcpu_id"}, {Reason, "exit_reason"}, {Isa, "isa"}};
+  static const std::vector<Term> terms = {
+      {"",
+       "sched_switch",
+       Word::SchedSwitch,
+       {{PrevTid, "prev_tid"},
+        {PrevComm, "prev_comm"},
+        {PrevState, "prev_state"},
+        {PrevPrio, "prev_prio"},
+        {NextTid, "next_tid"},
+        {NextComm, "next_comm"},
+        {NextPrio, "next_prio"}}},
+      {"", "sched_waking", Word::SchedWaking, kWake},
+      {"", "sched_wakeup", Word::SchedWakeup, kWake},
+      {"", "sched_wakeup_new", Word::SchedWakeupNew, kWake},
+      {"",
+       "sched_migrate_task",
+       Word::SchedMigrate,
+       {{Tid, "tid"},
+        {Comm, "comm"},
+        {Prio, "prio"},
+        {FromCpu, "orig_cpu"},
+        {TargetCpu, "dest_cpu"}}},
+      {"",
+       "sched_process_fork",
+       Word::TaskFork,
+       {{Tid, "child_tid"},
+        {Comm, "child_comm"},
+        {ParentTid, "parent_tid"},
+        {ParentComm, "parent_comm"}}},
+      {"", "sched_process_exec", Word::TaskExec, {{Tid, "tid"}, {FileName, "filename"}}},
+      {"", "sched_process_exit", Word::TaskExit, kTask},
+      {"", "sched_process_free", Word::TaskFree, kTask},
+      {"", "exit_syscall", Word::SyscallExit, {{ReturnValue, "ret"}}},
+      {"", "irq_handler_entry", Word::IrqEntry, {{Irq, "irq"}, {IrqName, "name"}}},
+      {"", "irq_handler_exit", Word::IrqExit, {{Irq, "irq"}}},
+      {"", "irq_softirq_raise", Word::SoftirqRaise, kSoftirq},
+      {"", "irq_softirq_entry", Word::SoftirqEntry, kSoftirq},
+      {"", "irq_softirq_exit", Word::SoftirqExit, kSoftirq},
+      {"", "softirq_raise", Word::SoftirqRaise, kSoftirq},
+      {"", "softirq_entry", Word::SoftirqEntry, kSoftirq},
+      {"", "softirq_exit", Word::SoftirqExit, kSoftirq},
+      {"", "x86_exceptions_page_fault_user", Word::TrapEntry, kAddress},
+      {"", "x86_exceptions_page_fault_kernel", Word::TrapEntry, kAddress},
+      {"", "page_fault_user", Word::TrapEntry, kAddress},
+      {"", "page_fault_kernel", Word::TrapEntry, kAddress},
+      {"", "kvm_x86_entry", Word::VmEntry, kVmEntry},
+      {"", "kvm_entry", Word::VmEntry, kVmEntry},
+      {"", "kvm_x86_exit", Word::VmExit, kVmExit},
+      {"", "kvm_exit", Word::VmExit, kVmExit},
+      {"", "power_cpu_idle", Word::CpuIdle, kIdle},
+      {"", "cpu_idle", Word::CpuIdle, kIdle},
+      {"", "power_cpu_frequency", Word::CpuFrequency, kFrequency},
+      {"", "cpu_frequency", Word::CpuFrequency, kFrequency},
+      {"", "block_rq_issue", Word::BlockIssue, kBlock},
+      {"", "block_rq_complete", Word::BlockComplete, kBlock},
+  };
+  return terms;
+}
+
+// Event types of one system call each are named by what comes before its name.
+struct SyscallPrefix {
+  std::string_view system;
+  std::string_view prefix;
+  Word word;
+};
+constexpr SyscallPrefix kFtraceSyscalls[] = {
+    {"syscalls", "sys_enter_", Word::SyscallEntry},
+    {"syscalls", "sys_exit_", Word::SyscallExit},
+};
+constexpr SyscallPrefix kLttngSyscalls[] = {
+    {"", "syscall_entry_", Word::SyscallEntry},
+    {"", "syscall_exit_", Word::SyscallExit},
+    {"", "compat_syscall_entry_", Word::SyscallEntry},
+    {"", "compat_syscall_exit_", Word::SyscallExit},
+    {"", "compat_sys_", Word::SyscallEntry},  // before 2.6
+    {"", "sys_", Word::SyscallEntry},
+};
+
+Binding bind_terms(const EventType& type, const std::vector<Term>& terms,
+                   std::span<const SyscallPrefix> syscalls) {
   static const std::vector<Term::Part> kSyscall = {
       {Role::Number, "nr"}, {Role::Number, "__syscall_nr"}, {Role::ReturnValue, "ret"}};
-  const std::string_view name = type.name;
-  if (type.system == "syscalls" && name.starts_with("sys_enter_")) {
-    binding.word = Word::SyscallEntry;
-    binding.syscall = name.substr(std::string_view("sys_enter_").size());
-    named = kSyscall;
-  } else if (type.system == "syscalls" && name.starts_with("sys_exit_")) {
-    binding.word = Word::SyscallExit;
-    binding.syscall = name.substr(std::string_view("sys_exit_").size());
+  Binding binding;
+  std::span<const Term::Part> named;
+  const auto syscall = std::ranges::find_if(syscalls, [&](const SyscallPrefix& s) {
+    return type.system == s.system && type.name.starts_with(s.prefix);
+  });
+  if (syscall != syscalls.end()) {
+    binding.word = syscall->word;
+    binding.syscall = type.name.substr(syscall->prefix.size());
     named = kSyscall;
   } else {
-    const auto& terms = ftrace_terms();
     const auto term = std::ranges::find_if(
-        terms, [&](const Term& t) { return t.name == name && t.system == type.system; });
+        terms, [&](const Term& t) { return t.name == type.name && t.system == type.system; });
     if (term == terms.end()) return binding;
     binding.word = term->word;
     named = term->parts;
@@ -188,7 +278,9 @@ std::string_view name_of(Word word) { return kMeanings[static_cast<size_t>(word)
 Binding bind(Tracer tracer, const EventType& type) {
   switch (tracer) {
     case Tracer::Ftrace:
-      return bind_ftrace(type);
+      return bind_terms(type, ftrace_terms(), kFtraceSyscalls);
+    case Tracer::Lttng:
+      return bind_terms(type, lttng_terms(), kLttngSyscalls);
   }
   return {};
 }

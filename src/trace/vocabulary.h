@@ -105,7 +105,10 @@ struct Binding {
 };
 
 // The family of names that a trace uses.
-enum class Tracer : uint8_t { Ftrace };
+enum class Tracer : uint8_t {
+  Ftrace,  // and perf, whose names are the same
+  Lttng,   // lttng-modules, all versions
+};
 
 // Finds what `type` means by its names.
 Binding bind(Tracer tracer, const EventType& type);

@@ -158,6 +158,7 @@ struct Clock {
   int64_t offset_seconds = 0;
   uint64_t offset_cycles = 0;  // less than a second's
   bool since_epoch = true;     // CTF 1.8: "absolute"; CTF 2: its origin is the Unix epoch
+  std::string origin;  // CTF 2: identity of another origin, to be compared with other clocks' alone
 
   // Offsets of any size, `frequency` being set. False: they do not fit.
   bool set_offset(int64_t seconds, int64_t cycles);

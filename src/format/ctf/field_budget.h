@@ -5,6 +5,9 @@
 
 namespace strata::ctf {
 
+// Structures, variants and arrays within each other.
+constexpr unsigned kDeepestField = 64;
+
 // A few lines of metadata can name types within types within types so that they stand for more
 // fields than there is memory. What describes a real trace says most of its fields one by one, so
 // the number of fields is bounded by the length of the text.

@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "format/ctf/field_budget.h"
+
 namespace strata::ctf::tsdl {
 namespace {
 
@@ -259,14 +261,14 @@ class Parser {
     if (token_.is(":")) return fail(token_.place, "bit fields of C are no part of the language");
     bool ok = true;
     while (accept("[", ok)) {
-      if (to.lengths.size() == kDeepestType) return fail(token_.place, "too many dimensions");
+      if (to.lengths.size() == kDeepestField) return fail(token_.place, "too many dimensions");
       if (!value(to.lengths.emplace_back()) || !expect("]")) return false;
     }
     return ok;
   }
 
   bool type(TypeSpecifier& to) {
-    if (depth_ == kDeepestType) return fail(token_.place, "types are nested too deeply");
+    if (depth_ == kDeepestField) return fail(token_.place, "types are nested too deeply");
     ++depth_;
     bool ok = shallow_type(to);
     --depth_;

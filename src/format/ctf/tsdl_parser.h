@@ -9,9 +9,6 @@
 
 namespace strata::ctf::tsdl {
 
-// Structures, variants and array types within each other, in the text and by their names.
-constexpr unsigned kDeepestType = 64;
-
 // Fails at the first thing that the grammar has no place for; `path` is for the error alone.
 Result<Syntax> parse(std::string_view text, const std::string& path);
 

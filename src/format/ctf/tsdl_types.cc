@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "format/ctf/tsdl_parser.h"
+#include "format/ctf/field_budget.h"
 
 namespace strata::ctf::tsdl {
 namespace {
@@ -64,7 +64,7 @@ bool TypeBuilder::fail(Place place, std::string_view cause) {
 
 TypePtr TypeBuilder::finish(Type type, Place place) {
   type.depth = depth_within(type) + 1;
-  if (type.depth > kDeepestType) {
+  if (type.depth > kDeepestField) {
     fail(place, "types are nested too deeply");
     return nullptr;
   }

@@ -38,8 +38,7 @@ Step CpuStream::next() {
       event_.record = record;
       event_.ticks = page_.ticks();
       event_.time = clock_.at(event_.ticks);
-      if (loss_pending_ || loss_shown_) [[unlikely]]
-        take_loss();
+      place_loss();
       return Step::Event;
     }
     if (step == ftrace::RingPage::Step::Corrupt) {
@@ -47,7 +46,7 @@ Step CpuStream::next() {
       add_problem(file_.shrank() ? file_.shrank_error()
                                  : Error{file_.path(), pages_.page_offset() + page_.position(),
                                          page_.cause()});
-      loss_pending_ = pending_unknown_ = true;
+      note_unknown_loss();
     }
     if (!next_page()) return Step::End;
   }
@@ -58,17 +57,14 @@ bool CpuStream::next_page() {
     switch (pages_.next()) {
       case CpuPages::Step::Page:
         page_ = ftrace::RingPage(pages_.page(), target_);
-        if (page_.lost()) {
-          loss_pending_ = true;
-          if (page_.lost_count_known())
-            pending_lost_ += page_.lost_count();
-          else
-            pending_unknown_ = true;
-        }
+        if (page_.lost_count_known())
+          note_loss(page_.lost_count());
+        else if (page_.lost())
+          note_unknown_loss();
         return true;
       case CpuPages::Step::Bad:
         add_problem(pages_.error());
-        loss_pending_ = pending_unknown_ = true;
+        note_unknown_loss();
         break;
       case CpuPages::Step::End:
         ended_ = true;
@@ -77,12 +73,6 @@ bool CpuStream::next_page() {
   }
   page_ = {};
   return false;
-}
-
-void CpuStream::take_loss() {
-  event_.lost = std::exchange(pending_lost_, 0);
-  event_.lost_unknown = std::exchange(pending_unknown_, false);
-  loss_shown_ = std::exchange(loss_pending_, false);
 }
 
 void CpuStream::report_unknown(uint16_t id) {

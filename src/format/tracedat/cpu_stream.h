@@ -34,8 +34,6 @@ class CpuStream final : public trace::Stream {
 
  private:
   bool next_page();
-  // What there is to say besides the record: losses, or a type that nobody explains.
-  void take_loss();
   void report_unknown(uint16_t id);
   std::optional<Nanoseconds> block_time(uint64_t block);
 
@@ -44,11 +42,7 @@ class CpuStream final : public trace::Stream {
   const trace::EventType* const* types_;
   size_t type_count_;
   bool swap_;
-  bool loss_pending_ = false;
-  bool loss_shown_ = false;
-  bool pending_unknown_ = false;
   bool ended_ = false;
-  uint64_t pending_lost_ = 0;
   CpuPages pages_;
   const MappedFile& file_;
   const EventTypes& all_types_;

@@ -124,6 +124,8 @@ void TraceDat::read_formats() {
     const uint32_t id = type->id;
     if (types_.by_id.size() <= id) types_.by_id.resize(id + 1);
     owned_types_.push_back(std::make_unique<trace::EventType>(*std::move(type)));
+    const trace::EventType& added = *owned_types_.back();
+    if (added.system == "ftrace" && added.name == "funcgraph_entry") pair_opener_ = &added;
     // The first one counts, as everywhere else.
     if (types_.by_id[id] == nullptr) types_.by_id[id] = owned_types_.back().get();
   }
@@ -166,14 +168,27 @@ std::vector<std::unique_ptr<trace::Stream>> TraceDat::open_streams() const {
   return streams;
 }
 
-void TraceDat::print_fields(const trace::Event& event, TextBuffer& out) const {
+const ftrace::EventText& TraceDat::text() const {
   if (text_ == nullptr) {
     const std::vector<const trace::EventType*> types = event_types();
     text_ = std::make_unique<ftrace::EventText>(
         types, ftrace::KernelText{layout_.target, layout_.header_page, layout_.kallsyms,
                                   layout_.printk_formats, info_.kernel});
   }
-  text_->print(event, out);
+  return *text_;
+}
+
+void TraceDat::print_fields(const trace::Event& event, TextBuffer& out) const {
+  text().print(event, out);
+}
+
+bool TraceDat::is_pair(const trace::Event& first, const trace::Event& second) const {
+  return ftrace::EventText::is_leaf(first, second);
+}
+
+void TraceDat::print_pair(const trace::Event& first, const trace::Event& second,
+                          TextBuffer& out) const {
+  text().print_leaf(first, second, out);
 }
 
 std::optional<trace::Trace::Span> TraceDat::time_span() const {

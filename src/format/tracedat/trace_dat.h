@@ -23,6 +23,10 @@ class TraceDat final : public trace::Trace {
   std::vector<const trace::EventType*> event_types() const override;
   std::vector<std::unique_ptr<trace::Stream>> open_streams() const override;
   void print_fields(const trace::Event& event, TextBuffer& out) const override;
+  const trace::EventType* pair_opener() const override { return pair_opener_; }
+  bool is_pair(const trace::Event& first, const trace::Event& second) const override;
+  void print_pair(const trace::Event& first, const trace::Event& second,
+                  TextBuffer& out) const override;
   const trace::TaskNames& task_names() const override { return task_names_; }
   std::optional<Span> time_span() const override;
 
@@ -37,6 +41,7 @@ class TraceDat final : public trace::Trace {
   void describe();
   void read_formats();
   void read_task_names();
+  const ftrace::EventText& text() const;
 
   MappedFile file_;
   Layout layout_;
@@ -44,6 +49,7 @@ class TraceDat final : public trace::Trace {
   std::vector<std::unique_ptr<trace::EventType>> owned_types_;
   std::unique_ptr<trace::EventType> unknown_;
   EventTypes types_;
+  const trace::EventType* pair_opener_ = nullptr;  // of the function graph tracer
   trace::TaskNames task_names_;
   mutable std::unique_ptr<ftrace::EventText> text_;  // made when the first text is wanted
 };

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "format/ctf/ctf_trace.h"
+
+#include <algorithm>
+#include <map>
+
+#include "format/ctf/metadata.h"
+#include "format/ctf/resolve.h"
+#include "format/ctf/show.h"
+#include "format/ctf/trace_folders.h"
+
+namespace strata::ctf {
+namespace {
+
+std::string text_of(const Description& description, std::string_view key) {
+  const auto* value = description.find_environment(key);
+  if (value == nullptr) return {};
+  if (const auto* text = std::get_if<std::string>(value)) return *text;
+  return std::to_string(std::get<int64_t>(*value));
+}
+
+// A folder, its description, and how much its metadata tell.
+struct Part {
+  std::string folder;
+  std::string metadata_path;
+  size_t metadata_size = 0;
+  Description description;
+};
+
+Result<Part> read_part(const std::string& folder) {
+  Part part;
+  part.folder = folder;
+  part.metadata_path = folder + "/metadata";
+  const Result<MappedFile> file = MappedFile::open(part.metadata_path);
+  if (!file) return file.error();
+  const Result<MetadataText> text = unpack_metadata(file->bytes(), part.metadata_path);
+  if (!text) return text.error();
+  part.metadata_size = text->text.size();
+  Result<Description> description = parse_metadata(*text, part.metadata_path);
+  if (!description) return std::move(description).error();
+  part.description = *std::move(description);
+  return part;
+}
+
+}  // namespace
+
+bool CtfTrace::recognises(const std::string& folder) { return !find_trace_folders(folder).empty(); }
+
+Result<std::vector<std::unique_ptr<CtfTrace>>> CtfTrace::open_all(const std::string& folder) {
+  std::vector<Error> problems;
+  // Parts of one trace carry one UUID. The metadata only grow, so the longest tell of all parts.
+  std::vector<std::vector<Part>> traces;
+  for (const std::string& path : find_trace_folders(folder)) {
+    Result<Part> part = read_part(path);
+    if (!part) {
+      problems.push_back(std::move(part).error());
+      continue;
+    }
+    const std::string& uuid = part->description.uuid;
+    const auto same = std::ranges::find_if(traces, [&](const std::vector<Part>& parts) {
+      return !uuid.empty() && parts.front().description.uuid == uuid;
+    });
+    if (same == traces.end())
+      traces.emplace_back().push_back(*std::move(part));
+    else
+      same->push_back(*std::move(part));
+  }
+
+  std::vector<std::unique_ptr<CtfTrace>> opened;
+  for (std::vector<Part>& parts : traces) {
+    std::vector<std::string> folders;
+    for (const Part& part : parts) folders.push_back(part.folder);
+    Part& fullest = *std::ranges::max_element(parts, {}, &Part::metadata_size);
+    Result<std::unique_ptr<CtfTrace>> trace =
+        open(folders, fullest.metadata_path, std::move(fullest.description));
+    if (trace)
+      opened.push_back(*std::move(trace));
+    else
+      problems.push_back(std::move(trace).error());
+  }
+  if (opened.empty()) {
+    if (!problems.empty()) return problems.front();
+    return Error{folder, std::nullopt, "no trace in this folder or below"};
+  }
+  // Whoever opened one trace of several must hear of those that could not be.
+  std::ranges::move(problems, std::back_inserter(opened.front()->problems_));
+  return opened;
+}
+
+Result<std::unique_ptr<CtfTrace>> CtfTrace::open(const std::vector<std::string>& folders,
+                                                 const std::string& metadata_path,
+                                                 Description description) {
+  std::unique_ptr<CtfTrace> trace(new CtfTrace);
+  const Result<size_t> slots = resolve(description, metadata_path);
+  if (!slots) return slots.error();
+  trace->plan_.description = std::move(description);
+  trace->plan_.slots = *slots;
+  for (const StreamClass& stream : trace->plan_.description.streams)
+    trace->plan_.streams.push_back(plan_stream(trace->plan_.description, stream));
+  for (const std::string& folder : folders) trace->gather_files(folder);
+  trace->gather_sources();
+  trace->describe(folders.size() == 1 ? folders.front() : common_folder(folders));
+  trace->bind_names();
+  return trace;
+}
+
+void CtfTrace::gather_files(const std::string& folder) {
+  for (const std::string& path : find_stream_files(folder)) {
+    Result<MappedFile> file = MappedFile::open(path);
+    if (!file)
+      problems_.push_back(std::move(file).error());
+    else if (file->size() > 0)
+      files_.push_back(*std::move(file));
+  }
+}
+
+void CtfTrace::gather_sources() {
+  struct Found {
+    const MappedFile* file;
+    std::optional<uint64_t> begin;
+  };
+  // By class and stream id where packets tell it; otherwise a file is a stream.
+  struct Key {
+    uint64_t cpu;
+    uint64_t stream_class;
+    uint64_t id;
+    bool has_id;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::map<Key, std::vector<Found>> groups;
+  Slots slots(plan_.slots);
+  for (size_t i = 0; i < files_.size(); ++i) {
+    const Result<Packet> first = read_packet(plan_.description, files_[i], 0, slots);
+    // One whose first packet cannot be read is a stream of its own, which will say so.
+    Key key{~uint64_t{0}, ~uint64_t{0}, i, false};
+    std::optional<uint64_t> begin;
+    if (first) {
+      key = {first->cpu.value_or(0), first->stream->id, first->stream_id.value_or(i),
+             first->stream_id.has_value()};
+      begin = first->begin;
+    }
+    groups[key].push_back({&files_[i], begin});
+  }
+  for (auto& [key, found] : groups) {
+    std::ranges::stable_sort(found, {}, &Found::begin);
+    Source& source = sources_.emplace_back();
+    source.cpu = key.cpu == ~uint64_t{0} ? 0 : key.cpu;
+    for (const Found& f : found) source.files.push_back(f.file);
+  }
+}
+
+void CtfTrace::describe(const std::string& path) {
+  const Description& d = plan_.description;
+  info_.path = path;
+  info_.kind = d.version == 1 ? "CTF 1.8" : "CTF 2";
+  info_.machine = text_of(d, "hostname");
+  info_.kernel = text_of(d, "kernel_release");
+  info_.tracer = text_of(d, "tracer_name");
+  if (const std::string major = text_of(d, "tracer_major"); !major.empty())
+    info_.tracer += " " + major + "." + text_of(d, "tracer_minor");
+  for (const Source& source : sources_)
+    info_.cpus = std::max(info_.cpus, static_cast<uint32_t>(source.cpu) + 1);
+
+  const auto clocked = std::ranges::find_if(
+      d.streams, [](const StreamClass& stream) { return stream.clock.has_value(); });
+  if (clocked == d.streams.end()) {
+    info_.clock = {.name = "none", .is_time = false, .in_nanoseconds = false};
+    info_.in_nanoseconds = false;
+  } else {
+    const Clock& clock = d.clocks[*clocked->clock];
+    info_.clock.name = clock.name.empty() ? "default" : clock.name;
+    info_.clock.in_nanoseconds = clock.frequency == 1'000'000'000;
+    // LTTng's monotonic clock carries its offset to the epoch without saying that it is that.
+    const bool lttng = info_.tracer.starts_with("lttng") && clock.name == "monotonic";
+    info_.since_epoch = clock.since_epoch || lttng;
+  }
+  if (const std::string domain = text_of(d, "domain"); !domain.empty())
+    info_.properties.emplace_back("domain", domain);
+  if (const std::string name = text_of(d, "procname"); !name.empty())
+    info_.properties.emplace_back("process", name);
+  if (const std::string id = text_of(d, "vpid"); !id.empty())
+    info_.properties.emplace_back("process id", id);
+}
+
+void CtfTrace::bind_names() {
+  const bool kernel = text_of(plan_.description, "domain") == "kernel";
+  const bool perf = text_of(plan_.description, "tracer_name") == "perf";
+  if (!kernel) return;
+  for (StreamPlan& stream : plan_.streams) {
+    for (const std::unique_ptr<EventPlan>& event : stream.events) {
+      event->meaning = trace::bind(perf ? trace::Tracer::Ftrace : trace::Tracer::Lttng, *event);
+      if (event->meaning.word == trace::Word::SchedSwitch && !perf) plan_.tracks_tasks = true;
+    }
+  }
+}
+
+std::vector<const trace::EventType*> CtfTrace::event_types() const {
+  std::vector<const trace::EventType*> types;
+  for (const StreamPlan& stream : plan_.streams) {
+    for (const std::unique_ptr<EventPlan>& event : stream.events) types.push_back(event.get());
+  }
+  return types;
+}
+
+std::unique_ptr<DataStream> CtfTrace::open_stream(const Source& source) const {
+  return std::make_unique<DataStream>(plan_, source.files,
+                                      CpuId{static_cast<uint32_t>(source.cpu)});
+}
+
+std::vector<std::unique_ptr<trace::Stream>> CtfTrace::open_streams() const {
+  std::vector<std::unique_ptr<trace::Stream>> streams;
+  for (const Source& source : sources_) streams.push_back(open_stream(source));
+  return streams;
+}
+
+void CtfTrace::print_fields(const trace::Event& event, TextBuffer& out) const {
+  const auto& plan = static_cast<const EventPlan&>(*event.type);
+  const auto& stream = static_cast<const DataStream&>(*event.stream);
+  Cursor at = stream.record_cursor();
+  bool first = true;
+  for (const FieldClass* scope : {plan.stream->common_context.get(),
+                                  plan.event->specific_context.get(), plan.event->payload.get()}) {
+    if (scope == nullptr) continue;
+    if (!first) out.put(std::string_view(", "));
+    first = false;
+    if (!show_structure(*scope, at, stream.slots(), out)) return;
+  }
+}
+
+void CtfTrace::print_packet(const trace::Event& event, TextBuffer& out) const {
+  out.put(static_cast<const DataStream&>(*event.stream).packet_text());
+}
+
+void CtfTrace::print_compound(const trace::Event& event, const trace::Field& field,
+                              TextBuffer& out) const {
+  const auto& plan = static_cast<const EventPlan&>(*event.type);
+  const auto& stream = static_cast<const DataStream&>(*event.stream);
+  const auto index = static_cast<size_t>(&field - plan.fields.data());
+  const FieldClass* type = index < plan.classes.size() ? plan.classes[index] : nullptr;
+  const uint32_t base = event.bases[field.base];
+  if (type == nullptr || base == trace::kAbsent) {
+    out.put(std::string_view("null"));
+    return;
+  }
+  Cursor at = stream.record_cursor();
+  at.advance(uint64_t{base} + uint64_t{field.offset} * 8 - (at.position() & 7));
+  const size_t before = out.size();
+  if (!show_json(*type, at, stream.slots(), out)) {
+    out.truncate(before);
+    out.put(std::string_view("null"));
+  }
+}
+
+std::optional<trace::Trace::Span> CtfTrace::time_span() const {
+  std::optional<Span> span;
+  for (const Source& source : sources_) {
+    const std::unique_ptr<DataStream> stream = open_stream(source);
+    if (stream->next() != trace::Step::Event) continue;
+    const Nanoseconds begin = stream->event().time;
+    const Nanoseconds end = stream->last_time().value_or(begin);
+    if (!span) span = Span{begin, end};
+    span->begin = std::min(span->begin, begin);
+    span->end = std::max(span->end, end);
+  }
+  return span;
+}
+
+}  // namespace strata::ctf

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "format/ctf/data_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "format/ctf/show.h"
+
+namespace strata::ctf {
+
+using trace::Step;
+
+namespace {
+
+// The id and time of an event, wherever its header keeps them. An id that comes later replaces one
+// before it.
+struct HeaderSink {
+  std::optional<uint64_t> id;
+  std::optional<uint64_t> time;
+  uint32_t time_bits = 64;
+
+  void integer(std::string_view, const Integer& type, uint64_t value) {
+    if (type.role == FieldRole::EventClassId) id = value;
+    if (type.role == FieldRole::Timestamp) {
+      time = value;
+      time_bits = type.size == 0 ? 64 : type.size;
+    }
+  }
+  void real(std::string_view, const Float&, uint64_t) {}
+  void text(std::string_view, const Text&, Bytes) {}
+  void blob(std::string_view, const Blob&, Bytes) {}
+  void begin_structure(std::string_view) {}
+  void end_structure() {}
+  void begin_array(std::string_view, const Array&, uint64_t) {}
+  void begin_element(uint64_t) {}
+  void end_array() {}
+};
+
+}  // namespace
+
+const StreamPlan* TracePlan::find(const StreamClass* stream) const {
+  const auto it = std::ranges::find(streams, stream, &StreamPlan::stream);
+  return it == streams.end() ? nullptr : &*it;
+}
+
+DataStream::DataStream(const TracePlan& plan, std::vector<const MappedFile*> files, CpuId cpu)
+    : tracks_tasks_(plan.tracks_tasks), plan_(plan), files_(std::move(files)), slots_(plan.slots) {
+  for (const MappedFile* file : files_) bytes_total_ += file->size();
+  event_.stream = this;
+  event_.cpu = cpu;
+  event_.running = kNoTid;
+}
+
+// Part of a time: the lower bits are replaced, and where that would lead back, the upper ones have
+// moved on by one.
+void DataStream::set_time(uint64_t value, uint32_t bits) {
+  if (bits >= 64) {
+    ticks_ = value;
+    return;
+  }
+  const uint64_t mask = (uint64_t{1} << bits) - 1;
+  const uint64_t low = ticks_ & mask;
+  ticks_ = (ticks_ & ~mask) + value + (value < low ? mask + 1 : 0);
+}
+
+bool DataStream::read_header(uint64_t& id) {
+  if (stream_->header == HeaderKind::General) return read_general_header(id);
+  position_ = (position_ + 7) & ~uint64_t{7};
+  const std::byte* at = packet_data_ + position_ / 8;
+  const uint64_t left = position_ < content_ ? (content_ - position_) / 8 : 0;
+  const bool swap = stream_->swap;
+  uint64_t short_size = 4;
+  uint64_t before_extended = 1;
+  bool extended = false;
+  if (stream_->header == HeaderKind::Compact) {
+    if (left < 4) return false;
+    const uint32_t head = load<uint32_t>(at, swap);
+    id = stream_->big ? head >> 27 : head & 31;
+    extended = id == 31;
+    if (!extended) set_time(stream_->big ? head & 0x7ffffff : head >> 5, 27);
+  } else {
+    short_size = 6;
+    before_extended = 2;
+    if (left < 6) return false;
+    id = load<uint16_t>(at, swap);
+    extended = id == 0xffff;
+    if (!extended) set_time(load<uint32_t>(at + 2, swap), 32);
+  }
+  if (!extended) {
+    position_ += short_size * 8;
+    return true;
+  }
+  if (left < before_extended + 12) return false;
+  id = load<uint32_t>(at + before_extended, swap);
+  set_time(load<uint64_t>(at + before_extended + 4, swap), 64);
+  position_ += (before_extended + 12) * 8;
+  return true;
+}
+
+bool DataStream::read_general_header(uint64_t& id) {
+  HeaderSink sink;
+  if (stream_->stream->event_header != nullptr) {
+    Cursor at(packet_data_, position_, content_);
+    if (!walk(*stream_->stream->event_header, {}, at, slots_, sink)) return false;
+    position_ = at.position();
+  }
+  if (sink.time) set_time(*sink.time, sink.time_bits);
+  // Without ids there is one class of events.
+  id = sink.id.value_or(stream_->events.size() == 1 ? stream_->events.front()->event->id : 0);
+  return true;
+}
+
+Step DataStream::next() {
+  for (;;) {
+    if (position_ >= content_) [[unlikely]] {
+      if (!next_packet()) return Step::End;
+      continue;
+    }
+    const uint64_t begin = position_;
+    uint64_t id = 0;
+    if (!read_header(id)) [[unlikely]] {
+      give_up_packet("an event's header goes beyond its packet");
+      continue;
+    }
+    const EventPlan* plan = stream_->find(id);
+    if (plan == nullptr) [[unlikely]] {
+      give_up_packet("an event of class " + std::to_string(id) +
+                     ", which the metadata do not describe");
+      continue;
+    }
+    const uint64_t aligned = plan->alignment - 1;
+    record_ = (position_ + aligned) & ~aligned;
+    if (plan->size) {
+      if (record_ > content_ || *plan->size > content_ - record_) [[unlikely]] {
+        give_up_packet("an event goes beyond its packet");
+        continue;
+      }
+      bases_[0] = static_cast<uint32_t>(record_ & 7);
+      position_ = record_ + *plan->size;
+    } else {
+      Cursor at(packet_data_, std::min(record_, content_), content_);
+      if (record_ > content_ || !plan->measure.run(at, slots_, bases_.data())) [[unlikely]] {
+        give_up_packet("an event goes beyond its packet, or selects what does not exist");
+        continue;
+      }
+      position_ = at.position();
+    }
+    if (position_ == begin) [[unlikely]] {
+      give_up_packet("events of no size at all");
+      continue;
+    }
+    event_.type = plan;
+    event_.record = {packet_data_ + record_ / 8, (position_ + 7) / 8 - record_ / 8};
+    event_.ticks = Ticks{ticks_};
+    event_.time = clock_.at(event_.ticks);
+    place_loss();
+    if (tracks_tasks_) track_task(*plan);
+    return Step::Event;
+  }
+}
+
+// A kernel's stream is one CPU's: after a switch another thread runs. After a loss nobody knows.
+void DataStream::track_task(const EventPlan& plan) {
+  if (event_.lost > 0 || event_.lost_unknown) running_ = kNoTid;
+  event_.running = running_;
+  if (plan.meaning.word != trace::Word::SchedSwitch) return;
+  if (const auto previous = event_.integer(plan.meaning.part(trace::Role::PrevTid)))
+    event_.running = Tid{static_cast<int32_t>(*previous)};
+  if (const auto next = event_.integer(plan.meaning.part(trace::Role::NextTid)))
+    running_ = Tid{static_cast<int32_t>(*next)};
+}
+
+void DataStream::give_up_packet(std::string cause) {
+  const MappedFile& file = *files_[file_];
+  add_problem(file.shrank() ? file.shrank_error()
+                            : Error{file.path(), packet_.offset + position_ / 8,
+                                    std::move(cause) + " (bit " + std::to_string(position_) +
+                                        " of the packet)"});
+  position_ = content_;
+  note_unknown_loss();
+}
+
+// A packet that a file before this one held already.
+bool DataStream::is_repeated(const Packet& packet) const {
+  if (!had_packet_ || file_ == 0) return false;
+  if (packet.sequence && last_sequence_) return *packet.sequence <= *last_sequence_;
+  return packet.begin && last_begin_ && *packet.begin <= *last_begin_;
+}
+
+bool DataStream::next_packet() {
+  while (file_ < files_.size()) {
+    const MappedFile& file = *files_[file_];
+    if (next_offset_ >= file.size() || file.shrank()) {
+      if (file.shrank()) add_problem(file.shrank_error());
+      bytes_before_ += file.size();
+      ++file_;
+      next_offset_ = 0;
+      continue;
+    }
+    const Result<Packet> packet = read_packet(plan_.description, file, next_offset_, slots_);
+    if (!packet) {
+      // Where the next packet begins is not known.
+      add_problem(packet.error());
+      note_unknown_loss();
+      next_offset_ = file.size();
+      continue;
+    }
+    const uint64_t here = next_offset_;
+    next_offset_ += packet->size / 8;
+    if (is_repeated(*packet)) continue;
+    count_losses(*packet);
+    if (!enter_packet(*packet)) continue;
+    const uint64_t there = (file.size() - here) * 8;
+    if (packet->size > there) {
+      add_problem({file.path(), file.size(), "the file ends within a packet"});
+      content_ = std::min(content_, there);
+      next_offset_ = file.size();
+    }
+    return true;
+  }
+  return false;
+}
+
+bool DataStream::enter_packet(const Packet& packet) {
+  const StreamPlan* stream = plan_.find(packet.stream);
+  if (stream != stream_) {
+    stream_ = stream;
+    clock_ = trace::ClockReader(stream->has_clock ? std::vector{stream->clock}
+                                                  : std::vector<trace::ClockMap>{});
+    bases_.assign(stream->most_bases, 0);
+    event_.bases = bases_.data();
+  }
+  packet_ = packet;
+  packet_text_made_ = false;
+  had_packet_ = true;
+  last_begin_ = packet.begin;
+  if (packet.sequence) last_sequence_ = packet.sequence;
+  if (packet.begin) ticks_ = *packet.begin;
+  // Packets after which everything is too early are passed over, when somebody asked for that.
+  if (skip_before_ && packet.end && *packet.end != 0 && stream_->has_clock &&
+      clock_.at(Ticks{*packet.end}) < *skip_before_)
+    return false;
+  packet_data_ = files_[file_]->bytes().data() + packet.offset;
+  position_ = packet.events;
+  content_ = packet.content;
+  if (packet.cpu) event_.cpu = CpuId{static_cast<uint32_t>(*packet.cpu)};
+  return true;
+}
+
+// The counter stands for what was discarded up to the packet's end; a gap in the sequence for
+// packets, with any number of events.
+void DataStream::count_losses(const Packet& packet) {
+  if (packet.discarded) {
+    const uint64_t mask =
+        packet.discarded_bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << packet.discarded_bits) - 1;
+    const uint64_t lost = (*packet.discarded - last_discarded_.value_or(0)) & mask;
+    last_discarded_ = packet.discarded;
+    if (lost > 0) note_loss(lost);
+  }
+  if (packet.sequence && last_sequence_ && *packet.sequence > *last_sequence_ + 1)
+    note_unknown_loss();
+}
+
+std::string_view DataStream::packet_text() const {
+  if (!packet_text_made_) {
+    packet_text_made_ = true;
+    packet_text_.clear();
+    if (stream_->stream->packet_context != nullptr) {
+      Cursor at(packet_data_, packet_.context, content_);
+      show_packet_context(*stream_->stream->packet_context, at, slots_, packet_text_);
+    }
+  }
+  return packet_text_.view();
+}
+
+std::optional<Nanoseconds> DataStream::last_time() {
+  // Through the packets without their events, remembering where the last ones began.
+  std::optional<Nanoseconds> last;
+  size_t last_file = 0;
+  uint64_t last_offset = 0;
+  bool found = false;
+  while (next_packet()) {
+    if (content_ > position_) {
+      found = true;
+      last_file = file_;
+      last_offset = packet_.offset;
+    }
+    position_ = content_;
+  }
+  if (!found) return std::nullopt;
+  file_ = last_file;
+  next_offset_ = last_offset;
+  had_packet_ = false;
+  while (next() == Step::Event) last = event_.time;
+  return last;
+}
+
+}  // namespace strata::ctf

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/mapped_file.h"
+#include "base/text_buffer.h"
+#include "format/ctf/packet.h"
+#include "format/ctf/stream_plan.h"
+#include "trace/stream.h"
+
+namespace strata::ctf {
+
+// What all streams of a trace share.
+struct TracePlan {
+  Description description;
+  size_t slots = 0;
+  std::vector<StreamPlan> streams;
+  bool tracks_tasks = false;  // of a kernel: switches tell which thread its CPU runs
+
+  const StreamPlan* find(const StreamClass* stream) const;
+};
+
+// The events of one data stream: of one file, or of several that continue each other (a tracer that
+// rotates its files, snapshots one after the other). What two files both hold is read once.
+class DataStream final : public trace::Stream {
+ public:
+  // Files in the order of their first packets.
+  DataStream(const TracePlan& plan, std::vector<const MappedFile*> files, CpuId cpu);
+
+  trace::Step next() override;
+  void skip_to(Nanoseconds time) override { skip_before_ = time; }
+  uint64_t bytes_done() const override { return bytes_before_ + packet_.offset; }
+  uint64_t bytes_total() const override { return bytes_total_; }
+
+  // The time of the last event, found without reading those before its packet.
+  std::optional<Nanoseconds> last_time();
+
+  // To show an event again as it was read: where it begins in its packet, and what it refers to.
+  Cursor record_cursor() const { return {packet_data_, record_, content_}; }
+  // Reading it again leaves in them what reading it left.
+  Slots& slots() const { return slots_; }
+  // What the packet says besides sizes and times, as { cpu_id = 0 }.
+  std::string_view packet_text() const;
+
+ private:
+  bool next_packet();
+  bool enter_packet(const Packet& packet);
+  void count_losses(const Packet& packet);
+  bool is_repeated(const Packet& packet) const;
+  void give_up_packet(std::string cause);
+  bool read_header(uint64_t& id);
+  bool read_general_header(uint64_t& id);
+  void set_time(uint64_t value, uint32_t bits);
+  void track_task(const EventPlan& plan);
+
+  const std::byte* packet_data_ = nullptr;
+  uint64_t position_ = 0;  // in bits from the packet's start
+  uint64_t content_ = 0;
+  uint64_t record_ = 0;
+  const StreamPlan* stream_ = nullptr;
+  uint64_t ticks_ = 0;
+  trace::ClockReader clock_;
+  bool tracks_tasks_;
+  Tid running_ = kNoTid;
+
+  const TracePlan& plan_;
+  std::vector<const MappedFile*> files_;
+  size_t file_ = 0;
+  uint64_t next_offset_ = 0;  // of the next packet in that file
+  Packet packet_;
+  mutable TextBuffer packet_text_{256};
+  mutable bool packet_text_made_ = false;
+  bool had_packet_ = false;
+  mutable Slots slots_;
+  std::vector<uint32_t> bases_;
+  std::optional<Nanoseconds> skip_before_;
+  std::optional<uint64_t> last_discarded_;
+  std::optional<uint64_t> last_sequence_;
+  std::optional<uint64_t> last_begin_;
+  uint64_t bytes_before_ = 0;
+  uint64_t bytes_total_ = 0;
+};
+
+}  // namespace strata::ctf

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "format/ctf/description.h"
+#include "format/ctf/measure.h"
+#include "trace/event_type.h"
+
+namespace strata::ctf {
+
+// How events of one class are read: their type for the model, with every field's place resolved,
+// and how to find where a record ends.
+//
+// A record is what follows the event header: common context, specific context, payload. It begins
+// where the first of these is aligned to.
+struct EventPlan : trace::EventType {
+  const StreamClass* stream = nullptr;
+  const EventClass* event = nullptr;
+  std::vector<const FieldClass*> classes;  // of `fields`, one each
+  uint32_t alignment = 8;                  // of a record's begin, in bits
+  // Of all records, in bits; nothing: `measure` finds it.
+  std::optional<uint64_t> size;
+  Measure measure;
+};
+
+// Nothing for a class that is beyond all reason: tens of thousands of varying fields.
+std::unique_ptr<EventPlan> plan_event(const Description& description, const StreamClass& stream,
+                                      const EventClass& event);
+
+}  // namespace strata::ctf
