@@ -165,6 +165,11 @@ TEST_F(FilterTest, RecordsOfTheOtherByteOrder) {
   EXPECT_TRUE(matches("prev_pid == 258 and tid == 7", event));
 }
 
+TEST_F(FilterTest, NothingIsKnownOfAnUnknownThread) {
+  FakeEvent event{openat.get(), RecordMaker(*openat, raw(kNoTid)).bytes(), 0};
+  EXPECT_FALSE(matches("tid != 5 or comm != x", event));
+}
+
 TEST_F(FilterTest, ATooShortRecordDoesNotMatch) {
   switch_event.record.resize(26);
   EXPECT_FALSE(on_switch("prev_pid == 1234"));

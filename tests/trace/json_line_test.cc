@@ -95,6 +95,13 @@ TEST_F(JsonLineTest, ATooShortRecordGivesNulls) {
   EXPECT_EQ(fields["prev_comm"], "");
 }
 
+TEST_F(JsonLineTest, AThreadThatNobodyKnowsIsNull) {
+  FakeEvent event{trace.types[0].get(), RecordMaker(*trace.types[0], -1).bytes(), 0};
+  json object = line(event);
+  EXPECT_TRUE(object.contains("tid") && object["tid"].is_null());
+  EXPECT_TRUE(object["comm"].is_null());
+}
+
 TEST_F(JsonLineTest, ALongNameIsCutAndKept) {
   trace.names.add(Tid(8), std::string(100, '\x01'));
   FakeEvent event{trace.types[0].get(), RecordMaker(*trace.types[0], 8).bytes(), 0};

@@ -148,7 +148,7 @@ TEST_F(ReportLineTest, ManyThreads) {
     for (int pid = -3; pid < 5000; ++pid) {
       TextBuffer out;
       lines.print(view(switch_event(pid, 0)), "", out);
-      std::string expected = "-" + std::to_string(pid) + " ";
+      std::string expected = pid == raw(kNoTid) ? "-? " : "-" + std::to_string(pid) + " ";
       ASSERT_NE(out.view().find(expected), std::string::npos) << out.view();
     }
   }
