@@ -10,7 +10,8 @@
 namespace strata::ctf::ctf2 {
 namespace {
 
-// All integers that the names lead to: of a variant, those of any option.
+// All integers that the names lead to: of a variant, those of any option. Of an array that is read
+// already, no element is the one that is meant.
 void find_in(const FieldClass& field, const std::string* name, const std::string* end,
              std::vector<const Integer*>& to) {
   if (const auto* integer = std::get_if<Integer>(&field.kind)) {
@@ -21,8 +22,6 @@ void find_in(const FieldClass& field, const std::string* name, const std::string
       if (member.name == *name) find_in(*member.type, name + 1, end, to);
   } else if (const auto* variant = std::get_if<Variant>(&field.kind)) {
     for (const Variant::Choice& choice : variant->choices) find_in(*choice.type, name, end, to);
-  } else if (const auto* array = std::get_if<Array>(&field.kind)) {
-    find_in(*array->element, name, end, to);
   } else if (const auto* optional = std::get_if<Optional>(&field.kind)) {
     find_in(*optional->type, name, end, to);
   }

@@ -19,12 +19,6 @@ const std::pair<std::vector<std::string_view>, Scope> kPrefixes[] = {
     {{"event", "fields"}, Scope::EventPayload},
 };
 
-const NamedTypes* parts_of(const Type& type) {
-  if (const auto* structure = std::get_if<StructType>(&type.what)) return structure->members.get();
-  if (const auto* variant = std::get_if<VariantType>(&type.what)) return variant->options.get();
-  return nullptr;
-}
-
 std::string_view without_underscore(std::string_view name) {
   if (name.starts_with('_')) name.remove_prefix(1);
   return name;
@@ -63,6 +57,8 @@ FieldClassPtr FieldMaker::make_type(const Type& type) {
     made->kind = integer->integer;
     ok = budget_.spend(integer->integer.mappings.size());
     if (!ok) fail({}, "enumerations are repeated too often for a text of this length");
+    if (integer->unknown_clock)
+      ok = fail(*integer->unknown_clock, "there is no clock of this name");
     if (integer->clock) clocks_.insert(*integer->clock);
   } else if (const auto* number = std::get_if<Float>(&type.what)) {
     made->kind = *number;
@@ -83,7 +79,11 @@ bool FieldMaker::make_array(const ArrayType& array, FieldClass& to) {
   Target count;
   if (!array.length) {
     if (!find(array.count, array.place, count)) return false;
-    if (!count.integer || count.integer->integer.is_signed)
+    const bool is_length =
+        !count.integers.empty() &&
+        std::none_of(count.integers.begin(), count.integers.end(),
+                     [](const IntegerType* integer) { return integer->integer.is_signed; });
+    if (!is_length)
       return fail(array.place, fmt::format("a length must be an unsigned integer; '{}' is none",
                                            array.count.joined()));
   }
@@ -124,12 +124,12 @@ bool FieldMaker::make_variant(const VariantType& variant, FieldClass& to) {
   if (!variant.tag) return fail(variant.place, "the variant says no field that chooses");
   Target tag;
   if (!find(*variant.tag, variant.place, tag)) return false;
-  if (!tag.integer || !tag.integer->integer.is_enum)
+  if (tag.integers.size() != 1 || !tag.integers[0]->integer.is_enum)
     return fail(variant.place, fmt::format("what chooses must be an enumeration; '{}' is none",
                                            variant.tag->joined()));
   Variant made;
   made.selector = std::move(tag.path);
-  made.selector_is_signed = tag.integer->integer.is_signed;
+  made.selector_is_signed = tag.integers[0]->integer.is_signed;
   frames_.push_back({variant.options.get(), 0, false});
   for (const NamedType& option : variant.options->list) {
     FieldClassPtr type = make_type(*option.type);
@@ -138,7 +138,7 @@ bool FieldMaker::make_variant(const VariantType& variant, FieldClass& to) {
     ++frames_.back().index;
   }
   frames_.pop_back();
-  if (!set_choices(*tag.integer, made)) return false;
+  if (!set_choices(*tag.integers[0], made)) return false;
   for (size_t i = 0; i < made.choices.size(); ++i)
     made.choices[i].name = variant.options->list[i].shown;
   to.kind = std::move(made);
@@ -170,59 +170,39 @@ bool FieldMaker::set_choices(const IntegerType& tag, Variant& to) {
   return true;
 }
 
-bool FieldMaker::is_before_here(const std::vector<size_t>& indices) const {
-  for (size_t i = 0; i < indices.size() && i < frames_.size(); ++i)
-    if (indices[i] != frames_[i].index) return indices[i] < frames_[i].index;
-  return false;
-}
-
-// Follows names into a type, and into the elements of arrays on the way.
-bool FieldMaker::find_within(const Type& root, const std::vector<std::string>& names, size_t first,
-                             std::vector<size_t>& indices, Target& to) const {
-  const Type* type = &root;
-  for (size_t i = first; i < names.size(); ++i) {
-    while (const auto* array = std::get_if<ArrayType>(&type->what)) type = array->element.get();
-    const NamedTypes* parts = parts_of(*type);
-    const NamedType* part = parts ? parts->find(names[i]) : nullptr;
-    if (!part) return false;
-    to.path.names.push_back(part->shown);
-    indices.push_back(static_cast<size_t>(part - parts->list.data()));
-    type = part->type.get();
-  }
-  to.integer = std::get_if<IntegerType>(&type->what);
-  return true;
-}
-
 bool FieldMaker::find(const Path& path, Place place, Target& to) {
   const std::vector<std::string>& names = path.names;
+  Reference reference(frames_, names, budget_);
+  bool ok = true;
+  bool is_absolute = false;
+  to.path.scope = scope_;
   for (const auto& [prefix, scope] : kPrefixes) {
     if (names.size() <= prefix.size() || !std::equal(prefix.begin(), prefix.end(), names.begin()))
       continue;
+    is_absolute = true;
     to.path.scope = scope;
     const TypePtr& root = scopes_[static_cast<size_t>(scope)];
-    std::vector<size_t> indices;
-    if (scope > scope_ || !root || !find_within(*root, names, prefix.size(), indices, to) ||
-        (scope == scope_ && !is_before_here(indices)))
-      return fail(place, fmt::format("there is no field '{}' before this one", path.joined()));
-    return budget_.spend(to.path.names.size()) ||
-           fail(place, "the types describe too many fields for a text of this length");
+    if (root && scope == scope_) ok = reference.search_around_us(*root, prefix.size());
+    if (root && scope < scope_) ok = reference.search(*root, prefix.size(), {});
   }
   // From within: in the innermost structure that has, before this field, one of the first name.
-  for (size_t depth = frames_.size(); depth-- > 0;) {
+  for (size_t depth = frames_.size(); ok && !is_absolute && !reference.exists() && depth-- > 0;) {
     const Frame& frame = frames_[depth];
-    if (!frame.is_structure) continue;
-    const NamedType* first = frame.types->find(names[0]);
+    const NamedType* first = frame.is_structure ? frame.types->find(names[0]) : nullptr;
     if (!first || static_cast<size_t>(first - frame.types->list.data()) >= frame.index) continue;
-    to.path = {scope_, {}};
+    std::vector<std::string> trail;
     for (size_t outer = 0; outer < depth; ++outer)
-      to.path.names.push_back(frames_[outer].types->list[frames_[outer].index].shown);
-    to.path.names.push_back(first->shown);
-    std::vector<size_t> indices;
-    if (!find_within(*first->type, names, 1, indices, to)) continue;
-    return budget_.spend(to.path.names.size()) ||
-           fail(place, "the types describe too many fields for a text of this length");
+      trail.push_back(frames_[outer].types->list[frames_[outer].index].shown);
+    trail.push_back(first->shown);
+    ok = reference.search(*first->type, 1, std::move(trail));
   }
-  return fail(place, fmt::format("there is no field '{}' before this one", path.joined()));
+  if (!ok || !budget_.spend(reference.path().size()))
+    return fail(place, "the types describe too many fields for a text of this length");
+  if (!reference.exists())
+    return fail(place, fmt::format("there is no field '{}' before this one", path.joined()));
+  to.path.names = reference.path();
+  to.integers = reference.targets();
+  return true;
 }
 
 }  // namespace strata::ctf::tsdl

@@ -9,6 +9,7 @@
 
 #include "format/ctf/description.h"
 #include "format/ctf/field_budget.h"
+#include "format/ctf/tsdl_references.h"
 #include "format/ctf/tsdl_types.h"
 
 namespace strata::ctf::tsdl {
@@ -30,15 +31,9 @@ class FieldMaker {
   std::set<size_t> take_clocks() { return std::exchange(clocks_, {}); }
 
  private:
-  // A structure or variant that we are within, and which of its fields we are in.
-  struct Frame {
-    const NamedTypes* types;
-    size_t index;
-    bool is_structure;
-  };
   struct Target {
     FieldPath path;
-    const IntegerType* integer = nullptr;
+    std::vector<const IntegerType*> integers;
   };
 
   bool fail(Place place, std::string_view cause);
@@ -47,10 +42,8 @@ class FieldMaker {
   bool make_structure(const StructType& structure, FieldClass& to);
   bool make_variant(const VariantType& variant, FieldClass& to);
   bool set_choices(const IntegerType& tag, Variant& to);
+  // Fails where there is no such field before this one, or only after too long a search.
   bool find(const Path& path, Place place, Target& to);
-  bool find_within(const Type& root, const std::vector<std::string>& names, size_t first,
-                   std::vector<size_t>& indices, Target& to) const;
-  bool is_before_here(const std::vector<size_t>& indices) const;
 
   FieldBudget& budget_;
   const std::string& path_;

@@ -165,39 +165,40 @@ bool Lexer::lex_string(Token& token) {
   return true;
 }
 
-bool unescape(std::string_view quoted, std::string& meaning) {
+std::string unescape(std::string_view quoted) {
   if (quoted.starts_with('L')) quoted.remove_prefix(1);
   quoted = quoted.substr(1, quoted.size() - 2);
-  meaning.clear();
+  std::string meaning;
   meaning.reserve(quoted.size());
-  constexpr std::string_view kLetters = "abfnrtv\\'\"?";
-  constexpr std::string_view kMeanings = "\a\b\f\n\r\t\v\\'\"?";
+  constexpr std::string_view kLetters = "abfnrtv";
+  constexpr std::string_view kMeanings = "\a\b\f\n\r\t\v";
   for (size_t i = 0; i < quoted.size(); ++i) {
-    if (quoted[i] != '\\') {
+    if (quoted[i] != '\\' || i + 1 == quoted.size()) {
       meaning += quoted[i];
       continue;
     }
-    if (++i == quoted.size()) return false;
-    size_t letter = kLetters.find(quoted[i]);
-    if (letter != std::string_view::npos) {
-      meaning += kMeanings[letter];
-      continue;
+    const char escaped = quoted[++i];
+    const size_t letter = kLetters.find(escaped);
+    unsigned base = 0, most = 0;  // of the digits of a character's code
+    size_t digits = i;
+    if (escaped == 'x') {
+      base = 16, most = 2, ++digits;
+    } else if (escaped >= '0' && escaped <= '7') {
+      base = 8, most = 3;
     }
     unsigned code = 0;
-    size_t begin = i;
-    if (quoted[i] == 'x') {
-      begin = ++i;
-      for (; i < quoted.size() && i < begin + 2 && hex_value(quoted[i]) >= 0; ++i)
-        code = code * 16 + static_cast<unsigned>(hex_value(quoted[i]));
+    size_t end = digits;
+    while (end < quoted.size() && end < digits + most && hex_value(quoted[end]) >= 0 &&
+           static_cast<unsigned>(hex_value(quoted[end])) < base)
+      code = code * base + static_cast<unsigned>(hex_value(quoted[end++]));
+    if (end > digits) {
+      meaning += static_cast<char>(code);
+      i = end - 1;
     } else {
-      for (; i < quoted.size() && i < begin + 3 && quoted[i] >= '0' && quoted[i] <= '7'; ++i)
-        code = code * 8 + static_cast<unsigned>(quoted[i] - '0');
+      meaning += letter == std::string_view::npos ? escaped : kMeanings[letter];
     }
-    if (i == begin) return false;
-    --i;
-    meaning += static_cast<char>(code);
   }
-  return true;
+  return meaning;
 }
 
 }  // namespace strata::ctf::tsdl

@@ -58,7 +58,8 @@ class Lexer {
   std::string cause_;
 };
 
-// What a String token means, its escape sequences replaced; false: one of them is none of C's.
-bool unescape(std::string_view quoted, std::string& meaning);
+// What a String token means, its escape sequences replaced. One that C does not have stands for the
+// character behind its backslash.
+std::string unescape(std::string_view quoted);
 
 }  // namespace strata::ctf::tsdl

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "format/ctf/field_budget.h"
@@ -188,8 +189,7 @@ class Parser {
   }
 
   bool literal(std::string& to) {
-    if (!unescape(token_.text, to))
-      return fail(token_.place, "an escape sequence in the string is none of C's");
+    to = unescape(token_.text);
     return advance();
   }
 
@@ -215,7 +215,7 @@ class Parser {
       to.kind = Declaration::Kind::Alias;
       if (!type(to.type)) return false;
       if (!token_.is(":=") && !declarator(to.declarators.emplace_back())) return false;
-      return expect(":=") && alias(to.alias) && expect(";");
+      return expect(":=") && alias(to) && expect(";");
     }
     if (!ok) return false;
     if (accept("typedef", ok)) to.kind = Declaration::Kind::Typedef;
@@ -234,14 +234,20 @@ class Parser {
   }
 
   // The new name that a typealias gives: words of C's types, or a single other one, and pointers.
-  bool alias(std::string& to) {
+  // With lengths behind it, it names an array.
+  bool alias(Declaration& to) {
     TypeSpecifier named;
     if (!is_basic(token_) && !is_name(token_) && !token_.is("const"))
       return expected("the name of a type");
     if (!type_name(named)) return false;
     Declarator marks;
-    if (!pointers(marks)) return false;
-    to = std::get<NameSpecifier>(named.what).name + marks.pointers;
+    if (!pointers(marks) || !lengths(marks)) return false;
+    to.alias = std::get<NameSpecifier>(named.what).name + marks.pointers;
+    if (!marks.lengths.empty()) {
+      if (to.declarators.empty()) to.declarators.emplace_back();
+      std::move(marks.lengths.begin(), marks.lengths.end(),
+                std::back_inserter(to.declarators.front().lengths));
+    }
     return true;
   }
 
@@ -259,6 +265,10 @@ class Parser {
     if (!pointers(to)) return false;
     if (is_name(token_) && !take_word(to.name)) return false;
     if (token_.is(":")) return fail(token_.place, "bit fields of C are no part of the language");
+    return lengths(to);
+  }
+
+  bool lengths(Declarator& to) {
     bool ok = true;
     while (accept("[", ok)) {
       if (to.lengths.size() == kDeepestField) return fail(token_.place, "too many dimensions");

@@ -33,9 +33,9 @@ std::optional<uint8_t> as_base(const Value& value) {
     return std::nullopt;
   }
   constexpr std::pair<std::string_view, uint8_t> kBases[] = {
-      {"decimal", 10},     {"dec", 10}, {"d", 10}, {"i", 10},     {"u", 10},
-      {"hexadecimal", 16}, {"hex", 16}, {"x", 16}, {"X", 16},     {"p", 16},
-      {"octal", 8},        {"oct", 8},  {"o", 8},  {"binary", 2}, {"b", 2}};
+      {"decimal", 10}, {"dec", 10},   {"d", 10},  {"i", 10}, {"u", 10},    {"hexadecimal", 16},
+      {"hex", 16},     {"x", 16},     {"X", 16},  {"p", 16}, {"octal", 8}, {"oct", 8},
+      {"o", 8},        {"binary", 2}, {"bin", 2}, {"b", 2}};
   std::optional<std::string> name = as_text(value);
   for (const auto& [known, base] : kBases)
     if (name == known) return base;
@@ -112,7 +112,7 @@ TypePtr TypeBuilder::build_integer(const ScalarSpecifier& specifier, Place place
       const auto& clocks = surroundings_.clocks;
       auto found = std::find(clocks.begin(), clocks.end(), name);
       if (found != clocks.end()) type.clock = static_cast<size_t>(found - clocks.begin());
-      if (found == clocks.end() && !name.empty()) problem = "there is no clock of this name";
+      if (found == clocks.end() && !name.empty()) type.unknown_clock = value.place;
     }  // others are not ours
     if (!problem.empty()) {
       fail(value.place, problem);

@@ -112,10 +112,6 @@ TypePtr TypeBuilder::build_variant(const VariantSpecifier& specifier, Place plac
     Names inner(&names);
     variant.options = build_body(specifier.body, inner);
     if (!variant.options) return nullptr;
-    if (!specifier.name.empty()) {
-      TypePtr untagged = finish(Type{variant, 1, 1}, place);
-      if (!untagged || !add(names, name, untagged, place)) return nullptr;
-    }
   } else {
     TypePtr named = names.find(name);
     if (!named) {
@@ -124,13 +120,13 @@ TypePtr TypeBuilder::build_variant(const VariantSpecifier& specifier, Place plac
     }
     variant = std::get<VariantType>(named->what);
   }
-  variant.place = place;
-  if (specifier.tag) {
-    variant.tag = std::get<Path>(specifier.tag->what);
-    variant.place = specifier.tag->place;
-  }
+  variant.place = specifier.tag ? specifier.tag->place : place;
+  if (specifier.tag) variant.tag = std::get<Path>(specifier.tag->what);
   // It lies as what it chooses does, so that it has no alignment of its own.
-  return finish(Type{std::move(variant), 1, 1}, place);
+  TypePtr finished = finish(Type{std::move(variant), 1, 1}, place);
+  const bool declares = specifier.has_body && !specifier.name.empty();
+  if (finished && declares && !add(names, name, finished, place)) return nullptr;
+  return finished;
 }
 
 TypePtr TypeBuilder::build_enumeration(const EnumSpecifier& specifier, Place place, Names& names) {

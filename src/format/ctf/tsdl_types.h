@@ -22,8 +22,9 @@ using TypePtr = std::shared_ptr<const Type>;
 
 struct IntegerType {
   Integer integer;
-  bool is_character = false;    // an array of these is a string
-  std::optional<size_t> clock;  // into Surroundings::clocks
+  bool is_character = false;           // an array of these is a string
+  std::optional<size_t> clock;         // into Surroundings::clocks
+  std::optional<Place> unknown_clock;  // it is mapped to one that is not there: must not be used
 };
 
 struct StringType {};
@@ -53,7 +54,7 @@ struct StructType {
 };
 
 struct VariantType {
-  std::optional<Path> tag;  // must be there where it is used
+  std::optional<Path> tag;  // must be there by when it is used
   Place place;
   std::shared_ptr<const NamedTypes> options;
 };
