@@ -135,6 +135,8 @@ void add_dump(CLI::App& app, DumpArguments& arguments, DumpOptions& options) {
   add_repeated(*dump, "--fields", arguments.fields, "Only these fields, as name=value")
       ->delimiter(',')
       ->type_name("NAME,...");
+  dump->add_flag("--follow", arguments.follow,
+                 "Go on when the traces' files grow, until interrupted");
   dump->add_option("--limit", arguments.limit, "Stop after so many events")->type_name("N");
   dump->add_option("-o,--output", arguments.output, "Write to this file")->type_name("FILE");
   add_json(*dump, arguments.json, "One JSON object a line for each event");
@@ -162,8 +164,10 @@ CLI::App* add_convert(CLI::App& app, ConvertArguments& arguments) {
   convert->add_option("PATH", arguments.path, "The trace")->required();
   using Format = ConvertArguments::Format;
   add_choice<Format>(
-      *convert, "--to", arguments.to, {{"tracedat", Format::TraceDat}, {"json", Format::Json}},
-      "tracedat (version 7, for trace-cmd and KernelShark) or json (an object a line)")
+      *convert, "--to", arguments.to,
+      {{"tracedat", Format::TraceDat}, {"ctf", Format::Ctf}, {"json", Format::Json}},
+      "tracedat (version 7, for trace-cmd and KernelShark), ctf (a folder, for Babeltrace\n"
+      "and Trace Compass) or json (an object a line)")
       ->required()
       ->type_name("FORMAT");
   convert->add_option("-o,--output", arguments.output, "The new file")

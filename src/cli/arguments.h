@@ -44,6 +44,7 @@ struct DumpArguments {
   std::string end;
   std::optional<TimeStyle> time;
   LineStyle style = LineStyle::Report;
+  bool follow = false;
   std::vector<std::string> fields;
   std::optional<uint64_t> limit;
   std::string output;  // empty: standard output

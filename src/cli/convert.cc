@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "format/tracedat/convert.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/rewrite.h"
 #include "cli/terminal.h"
+#include "recording/open.h"
 
 namespace strata::cli {
 namespace {
@@ -27,25 +26,27 @@ int show_written(const std::string& path) {
   return out.finish() ? kExitFine : kExitInput;
 }
 
-int to_trace_dat(const ConvertArguments& arguments) {
-  const std::unique_ptr<tracedat::TraceDat> trace = open_trace_dat(arguments.path);
-  if (!trace) return kExitInput;
+int to_trace(const ConvertArguments& arguments) {
+  Result<std::unique_ptr<trace::Trace>> trace = recording::open_trace(arguments.path);
+  if (!trace) {
+    complain(trace.error());
+    return kExitInput;
+  }
   if (!is_writable_target(arguments.output)) return kExitInput;
   Progress progress("converting " + arguments.path, false);
-  Status status =
-      tracedat::convert(*trace, arguments.output, write_options(arguments.packing),
-                        [&](uint64_t done, uint64_t total) { progress.update(done, total); });
+  const recording::RewriteOptions options = rewrite_options(arguments.packing, progress);
+  Status status = recording::convert_to_tracedat(**trace, arguments.output, options);
   if (!status) {
     complain(status.error());
     return kExitInput;
   }
-  return finish_rewrite(*trace, arguments.output, arguments.json);
+  return finish_rewrite(**trace, arguments.output, arguments.json);
 }
 
 }  // namespace
 
 int run(const ConvertArguments& arguments) {
-  if (arguments.to == ConvertArguments::Format::TraceDat) return to_trace_dat(arguments);
+  if (arguments.to != ConvertArguments::Format::Json) return to_trace(arguments);
   DumpArguments dump;
   dump.paths = {arguments.path};
   dump.output = arguments.output;

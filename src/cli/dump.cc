@@ -112,7 +112,8 @@ int run(const DumpArguments& arguments) {
   if (!resolve_period(arguments, traces, selection)) return kExitUsage;
 
   DumpWishes wishes{arguments.json ? LineStyle::Json : arguments.style,
-                    time_style(arguments, traces), arguments.fields, arguments.limit};
+                    time_style(arguments, traces), arguments.fields, arguments.limit,
+                    arguments.follow};
   if (wishes.time == TimeStyle::Wall && !traces.since_epoch()) {
     complain("--time wall: this trace does not tell the time of day");
     return kExitUsage;

@@ -223,6 +223,7 @@ std::vector<Error> dump_events(const Traces& traces, trace::Selection& selection
         continue;
       }
       if (selection.begin) stream->skip_to(*selection.begin);
+      if (wishes.follow) stream->follow();
       streams.push_back(std::move(stream));
     }
   }

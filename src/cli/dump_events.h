@@ -18,6 +18,7 @@ struct DumpWishes {
   TimeStyle time = TimeStyle::Raw;
   std::vector<std::string> fields;
   std::optional<uint64_t> limit;
+  bool follow = false;
 };
 
 // Writes the selected events of all traces, merged, to `out`; gives what could not be read on the

@@ -16,26 +16,9 @@
 
 namespace strata::cli {
 
-std::unique_ptr<tracedat::TraceDat> open_trace_dat(const std::string& path) {
-  Result<std::unique_ptr<trace::Trace>> trace = recording::open_trace(path);
-  if (!trace) {
-    complain(trace.error());
-    return nullptr;
-  }
-  auto* dat = dynamic_cast<tracedat::TraceDat*>(trace->get());
-  if (!dat) {
-    complain(Error{path, std::nullopt, "only trace.dat files can be rewritten so far"});
-    return nullptr;
-  }
-  trace->release();
-  return std::unique_ptr<tracedat::TraceDat>(dat);
-}
-
-tracedat::WriteOptions write_options(Packing packing) {
-  tracedat::WriteOptions options;
-  options.compression =
-      packing == Packing::Zstd ? tracedat::Compression::Zstd : tracedat::Compression::None;
-  return options;
+recording::RewriteOptions rewrite_options(Packing packing, Progress& progress) {
+  return {packing == Packing::Zstd,
+          [&progress](uint64_t done, uint64_t total) { progress.update(done, total); }};
 }
 
 bool is_writable_target(const std::string& path) {

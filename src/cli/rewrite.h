@@ -4,18 +4,16 @@
 #include <memory>
 #include <string>
 
+#include "base/progress.h"
 #include "cli/arguments.h"
-#include "format/tracedat/trace_dat.h"
-#include "format/tracedat/writer.h"
+#include "recording/rewrite.h"
+#include "trace/trace.h"
 
 namespace strata::cli {
 
-// What trim and convert share: from one trace.dat to another.
+// What trim and convert share: from one trace to another.
 
-// The trace at `path`; nothing where there is none, which was told.
-std::unique_ptr<tracedat::TraceDat> open_trace_dat(const std::string& path);
-
-tracedat::WriteOptions write_options(Packing packing);
+recording::RewriteOptions rewrite_options(Packing packing, Progress& progress);
 
 // A trace.dat replaces a file, so it cannot go to a device or a pipe. False: it was told.
 bool is_writable_target(const std::string& path);

@@ -36,6 +36,17 @@ uint64_t read_bits(const std::byte* bytes, uint64_t first, uint32_t count, bool 
   return value;
 }
 
+void write_bits(std::byte* bytes, uint64_t first, uint32_t count, bool big_endian, uint64_t value) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t bit = first + i;
+    const uint64_t significance = big_endian ? count - 1 - i : i;
+    const auto in_byte = static_cast<unsigned>(big_endian ? 7 - bit % 8 : bit % 8);
+    std::byte& byte = bytes[bit / 8];
+    byte &= ~(std::byte{1} << in_byte);
+    byte |= static_cast<std::byte>(value >> significance & 1) << in_byte;
+  }
+}
+
 std::optional<int64_t> read_based_integer(Bytes record, FieldRef ref, Bases bases) {
   const uint32_t base = bases[ref.base];
   if (base == kAbsent || ref.location == Location::Span) return std::nullopt;

@@ -120,5 +120,6 @@ std::optional<double> read_float(Bytes record, FieldRef ref, Bases bases = nullp
 // first bit is the least significant one, in big-endian records the most significant one. The bits
 // must be there.
 uint64_t read_bits(const std::byte* bytes, uint64_t first, uint32_t count, bool big_endian);
+void write_bits(std::byte* bytes, uint64_t first, uint32_t count, bool big_endian, uint64_t value);
 
 }  // namespace strata::trace

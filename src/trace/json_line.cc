@@ -20,7 +20,8 @@ std::string json_string(std::string_view text) {
 
 JsonLine::JsonLine(const Trace& trace, const LearnedNames& names, std::string_view trace_name,
                    std::vector<std::string> fields)
-    : names_(names),
+    : trace_(trace),
+      names_(names),
       chosen_(std::move(fields)),
       origin_(",\"machine\":" + json_string(trace.info().machine) +
               ",\"trace\":" + json_string(trace_name)) {}
@@ -28,15 +29,20 @@ JsonLine::JsonLine(const Trace& trace, const LearnedNames& names, std::string_vi
 JsonLine::TypeText* JsonLine::add_type(const EventType& type) {
   TypeText text;
   text.name = ",\"system\":" + json_string(type.system) + ",\"event\":" + json_string(type.name);
-  auto add = [&](const Field& field) {
-    const char* comma = text.fields.empty() ? "" : ",";
-    text.fields.push_back({comma + json_string(field.name) + ":", FieldRef(field, type.order)});
+  const auto add = [&](const Field& field, std::vector<NamedField>& to) {
+    to.push_back({json_string(field.name) + ":", FieldRef(field, type.order), &field});
   };
+  // What the kernel's own tracer puts into every event is of no interest to people.
+  const bool has_context =
+      type.common_fields > 0 && !type.fields.front().name.starts_with("common_");
   if (chosen_.empty()) {
-    for (size_t i = type.common_fields; i < type.fields.size(); ++i) add(type.fields[i]);
+    for (size_t i = 0; has_context && i < type.common_fields; ++i)
+      add(type.fields[i], text.context);
+    for (size_t i = type.common_fields; i < type.fields.size(); ++i)
+      add(type.fields[i], text.fields);
   } else {
     for (const std::string& name : chosen_)
-      if (const Field* field = type.find(name)) add(*field);
+      if (const Field* field = type.find(name)) add(*field, text.fields);
   }
   return types_.add(&type, std::move(text));
 }
@@ -83,12 +89,29 @@ void JsonLine::print(const Event& event, std::string_view buffer, TextBuffer& ou
   }
   if (event.lost_unknown) [[unlikely]]
     out.put(std::string_view(",\"lost_unknown\":true"));
-  out.put(std::string_view(",\"fields\":{"));
-  for (const NamedField& named : type->fields) {
-    out.put(named.key);
-    put_field_json(event, named.field, out);
+  if (!type->context.empty()) {
+    out.put(std::string_view(",\"context\":{"));
+    put_fields(event, type->context, out);
+    out.put('}');
   }
+  out.put(std::string_view(",\"fields\":{"));
+  put_fields(event, type->fields, out);
   out.put(std::string_view("}}\n"));
+}
+
+void JsonLine::put_fields(const Event& event, const std::vector<NamedField>& fields,
+                          TextBuffer& out) const {
+  for (const NamedField& named : fields) {
+    const FieldRef& ref = named.ref;
+    // An alternative that this event did not take.
+    if (ref.location >= Location::Based && event.bases[ref.base] == kAbsent) continue;
+    if (out.back() != '{') out.put(',');
+    out.put(named.key);
+    if (ref.kind == ValueKind::Compound)
+      trace_.print_compound(event, *named.field, out);
+    else
+      put_field_json(event, ref, out);
+  }
 }
 
 }  // namespace strata::trace

@@ -95,6 +95,7 @@ Result<std::unique_ptr<CtfTrace>> CtfTrace::open(const std::vector<std::string>&
   if (!slots) return slots.error();
   trace->plan_.description = std::move(description);
   trace->plan_.slots = *slots;
+  trace->metadata_path_ = metadata_path;
   for (const StreamClass& stream : trace->plan_.description.streams)
     trace->plan_.streams.push_back(plan_stream(trace->plan_.description, stream));
   for (const std::string& folder : folders) trace->gather_files(folder);

@@ -32,6 +32,7 @@ class CtfTrace final : public trace::Trace {
   std::optional<Span> time_span() const override;
 
   const Description& description() const { return plan_.description; }
+  const std::string& metadata_path() const { return metadata_path_; }
 
  private:
   // Files whose packets continue each other.
@@ -51,6 +52,7 @@ class CtfTrace final : public trace::Trace {
   std::unique_ptr<DataStream> open_stream(const Source& source) const;
 
   TracePlan plan_;
+  std::string metadata_path_;
   std::deque<MappedFile> files_;
   std::vector<Source> sources_;
   trace::TaskNames task_names_;

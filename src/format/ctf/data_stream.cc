@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "format/ctf/index_file.h"
 #include "format/ctf/show.h"
 
 namespace strata::ctf {
@@ -113,10 +114,12 @@ bool DataStream::read_general_header(uint64_t& id) {
 Step DataStream::next() {
   for (;;) {
     if (position_ >= content_) [[unlikely]] {
-      if (!next_packet()) return Step::End;
+      const Turn turn = next_packet();
+      if (turn == Turn::End) return Step::End;
+      if (turn == Turn::Wait) return wait();
       continue;
     }
-    const uint64_t begin = position_;
+    header_ = position_;
     uint64_t id = 0;
     if (!read_header(id)) [[unlikely]] {
       give_up_packet("an event's header goes beyond its packet");
@@ -145,7 +148,7 @@ Step DataStream::next() {
       }
       position_ = at.position();
     }
-    if (position_ == begin) [[unlikely]] {
+    if (position_ == header_) [[unlikely]] {
       give_up_packet("events of no size at all");
       continue;
     }
@@ -187,17 +190,28 @@ bool DataStream::is_repeated(const Packet& packet) const {
   return packet.begin && last_begin_ && *packet.begin <= *last_begin_;
 }
 
-bool DataStream::next_packet() {
+DataStream::Turn DataStream::next_packet() {
   while (file_ < files_.size()) {
     const MappedFile& file = *files_[file_];
+    const bool is_last = file_ + 1 == files_.size();
     if (next_offset_ >= file.size() || file.shrank()) {
       if (file.shrank()) add_problem(file.shrank_error());
+      if (is_last && follows_ && !file.shrank()) {
+        if (has_grown()) continue;
+        return Turn::Wait;
+      }
       bytes_before_ += file.size();
       ++file_;
       next_offset_ = 0;
       continue;
     }
     const Result<Packet> packet = read_packet(plan_.description, file, next_offset_, slots_);
+    const uint64_t there = (file.size() - next_offset_) * 8;
+    // What is not whole yet may be so later.
+    if (is_last && follows_ && (!packet || packet->size > there)) {
+      if (has_grown()) continue;
+      return Turn::Wait;
+    }
     if (!packet) {
       // Where the next packet begins is not known.
       add_problem(packet.error());
@@ -205,46 +219,91 @@ bool DataStream::next_packet() {
       next_offset_ = file.size();
       continue;
     }
-    const uint64_t here = next_offset_;
     next_offset_ += packet->size / 8;
-    if (is_repeated(*packet)) continue;
-    count_losses(*packet);
-    if (!enter_packet(*packet)) continue;
-    const uint64_t there = (file.size() - here) * 8;
+    if (is_repeated(*packet) || !enter_packet(*packet)) continue;
     if (packet->size > there) {
       add_problem({file.path(), file.size(), "the file ends within a packet"});
       content_ = std::min(content_, there);
       next_offset_ = file.size();
     }
-    return true;
+    return Turn::Packet;
   }
-  return false;
+  return Turn::End;
+}
+
+// Whether the last file is longer than when it was mapped; then it is mapped anew.
+bool DataStream::has_grown() {
+  Result<MappedFile> now = MappedFile::open(files_.back()->path());
+  if (!now || now->size() <= files_.back()->size()) return false;
+  grown_ = *std::move(now);
+  files_.back() = &*grown_;
+  return true;
+}
+
+// Nothing more so far. A packet comes when it is full or the tracer flushes; nobody tells when, so
+// after a while without one the stream no longer holds the others back.
+Step DataStream::wait() {
+  constexpr auto kPatience = std::chrono::seconds(2);
+  const auto now = std::chrono::steady_clock::now();
+  if (waits_since_ == std::chrono::steady_clock::time_point{}) {
+    waits_since_ = now;
+    waits_at_ = event_.time;
+  }
+  const std::chrono::nanoseconds beyond = now - waits_since_ - kPatience;
+  event_.time.count = waits_at_.count + std::max<int64_t>(beyond.count(), 0);
+  return Step::Quiet;
+}
+
+void DataStream::set_stream(const Packet& packet) {
+  const StreamPlan* stream = plan_.find(packet.stream);
+  if (stream == stream_) return;
+  stream_ = stream;
+  clock_ = trace::ClockReader(stream->has_clock ? std::vector{stream->clock}
+                                                : std::vector<trace::ClockMap>{});
+  bases_.assign(stream->most_bases, 0);
+  event_.bases = bases_.data();
+}
+
+bool DataStream::ends_before(const Packet& packet, Nanoseconds time) {
+  return packet.end && *packet.end != 0 && stream_->has_clock &&
+         clock_.at(Ticks{*packet.end}) < time;
 }
 
 bool DataStream::enter_packet(const Packet& packet) {
-  const StreamPlan* stream = plan_.find(packet.stream);
-  if (stream != stream_) {
-    stream_ = stream;
-    clock_ = trace::ClockReader(stream->has_clock ? std::vector{stream->clock}
-                                                  : std::vector<trace::ClockMap>{});
-    bases_.assign(stream->most_bases, 0);
-    event_.bases = bases_.data();
-  }
+  set_stream(packet);
+  const bool skipped = skip_before_ && ends_before(packet, *skip_before_);
+  if (!skipped) count_losses(packet);
+  if (packet.discarded) last_discarded_ = packet.discarded;
+  if (packet.sequence) last_sequence_ = packet.sequence;
+  last_begin_ = packet.begin;
+  had_packet_ = true;
+  if (skipped) return false;
+
   packet_ = packet;
   packet_text_made_ = false;
-  had_packet_ = true;
-  last_begin_ = packet.begin;
-  if (packet.sequence) last_sequence_ = packet.sequence;
+  waits_since_ = {};
   if (packet.begin) ticks_ = *packet.begin;
-  // Packets after which everything is too early are passed over, when somebody asked for that.
-  if (skip_before_ && packet.end && *packet.end != 0 && stream_->has_clock &&
-      clock_.at(Ticks{*packet.end}) < *skip_before_)
-    return false;
   packet_data_ = files_[file_]->bytes().data() + packet.offset;
   position_ = packet.events;
   content_ = packet.content;
   if (packet.cpu) event_.cpu = CpuId{static_cast<uint32_t>(*packet.cpu)};
   return true;
+}
+
+void DataStream::skip_to(Nanoseconds time) {
+  skip_before_ = time;
+  if (had_packet_ || files_.empty()) return;
+  // An index leads there at once; without one the packets before are passed over one by one.
+  const Result<Packet> first = read_packet(plan_.description, *files_[0], 0, slots_);
+  if (!first) return;
+  set_stream(*first);
+  for (const IndexEntry& entry : read_index(files_[0]->path(), files_[0]->size())) {
+    Packet packet;
+    packet.end = entry.end;
+    if (!ends_before(packet, time)) break;
+    next_offset_ = entry.offset + entry.size / 8;
+    last_discarded_ = entry.discarded;
+  }
 }
 
 // The counter stands for what was discarded up to the packet's end; a gap in the sequence for
@@ -254,7 +313,6 @@ void DataStream::count_losses(const Packet& packet) {
     const uint64_t mask =
         packet.discarded_bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << packet.discarded_bits) - 1;
     const uint64_t lost = (*packet.discarded - last_discarded_.value_or(0)) & mask;
-    last_discarded_ = packet.discarded;
     if (lost > 0) note_loss(lost);
   }
   if (packet.sequence && last_sequence_ && *packet.sequence > *last_sequence_ + 1)
@@ -274,25 +332,41 @@ std::string_view DataStream::packet_text() const {
 }
 
 std::optional<Nanoseconds> DataStream::last_time() {
-  // Through the packets without their events, remembering where the last ones began.
-  std::optional<Nanoseconds> last;
-  size_t last_file = 0;
-  uint64_t last_offset = 0;
-  bool found = false;
-  while (next_packet()) {
-    if (content_ > position_) {
-      found = true;
-      last_file = file_;
-      last_offset = packet_.offset;
+  // The last packet with events in it. An index leads to a file's last packet at once; should that
+  // one be empty, all are gone through.
+  for (const bool with_index : {true, false}) {
+    std::optional<std::pair<size_t, uint64_t>> last;  // file, offset
+    size_t indexed = files_.size();
+    bool jumped = false;
+    file_ = 0;
+    next_offset_ = 0;
+    had_packet_ = false;
+    last_sequence_.reset();
+    last_begin_.reset();
+    while (next_packet() == Turn::Packet) {
+      if (content_ > position_) {
+        last = {file_, packet_.offset};
+        jumped = false;
+      }
+      position_ = content_;
+      if (!with_index || file_ == indexed) continue;
+      indexed = file_;
+      const std::vector<IndexEntry> index =
+          read_index(files_[file_]->path(), files_[file_]->size());
+      if (index.size() < 2) continue;
+      next_offset_ = std::max(next_offset_, index.back().offset);
+      jumped = true;
     }
-    position_ = content_;
+    if (jumped) continue;
+    if (!last) return std::nullopt;
+    file_ = last->first;
+    next_offset_ = last->second;
+    had_packet_ = false;
+    std::optional<Nanoseconds> time;
+    while (next() == Step::Event) time = event_.time;
+    return time;
   }
-  if (!found) return std::nullopt;
-  file_ = last_file;
-  next_offset_ = last_offset;
-  had_packet_ = false;
-  while (next() == Step::Event) last = event_.time;
-  return last;
+  return std::nullopt;
 }
 
 }  // namespace strata::ctf

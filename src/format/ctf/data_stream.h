@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -31,7 +32,8 @@ class DataStream final : public trace::Stream {
   DataStream(const TracePlan& plan, std::vector<const MappedFile*> files, CpuId cpu);
 
   trace::Step next() override;
-  void skip_to(Nanoseconds time) override { skip_before_ = time; }
+  void skip_to(Nanoseconds time) override;
+  void follow() override { follows_ = true; }
   uint64_t bytes_done() const override { return bytes_before_ + packet_.offset; }
   uint64_t bytes_total() const override { return bytes_total_; }
 
@@ -42,14 +44,27 @@ class DataStream final : public trace::Stream {
   Cursor record_cursor() const { return {packet_data_, record_, content_}; }
   // Reading it again leaves in them what reading it left.
   Slots& slots() const { return slots_; }
+  // Where the event lies: its header begins at bit `begin` of its packet, it ends at bit `end`.
+  struct Place {
+    const MappedFile* file;
+    const Packet* packet;
+    uint64_t begin;
+    uint64_t end;
+  };
+  Place place() const { return {files_[file_], &packet_, header_, position_}; }
   // What the packet says besides sizes and times, as { cpu_id = 0 }.
   std::string_view packet_text() const;
 
  private:
-  bool next_packet();
+  enum class Turn : uint8_t { Packet, End, Wait };
+  Turn next_packet();
   bool enter_packet(const Packet& packet);
+  void set_stream(const Packet& packet);
+  bool has_grown();
+  trace::Step wait();
   void count_losses(const Packet& packet);
   bool is_repeated(const Packet& packet) const;
+  bool ends_before(const Packet& packet, Nanoseconds time);
   void give_up_packet(std::string cause);
   bool read_header(uint64_t& id);
   bool read_general_header(uint64_t& id);
@@ -59,6 +74,7 @@ class DataStream final : public trace::Stream {
   const std::byte* packet_data_ = nullptr;
   uint64_t position_ = 0;  // in bits from the packet's start
   uint64_t content_ = 0;
+  uint64_t header_ = 0;
   uint64_t record_ = 0;
   const StreamPlan* stream_ = nullptr;
   uint64_t ticks_ = 0;
@@ -77,6 +93,10 @@ class DataStream final : public trace::Stream {
   mutable Slots slots_;
   std::vector<uint32_t> bases_;
   std::optional<Nanoseconds> skip_before_;
+  bool follows_ = false;
+  std::optional<MappedFile> grown_;  // the last file, mapped anew since it grew
+  std::chrono::steady_clock::time_point waits_since_{};
+  Nanoseconds waits_at_;
   std::optional<uint64_t> last_discarded_;
   std::optional<uint64_t> last_sequence_;
   std::optional<uint64_t> last_begin_;

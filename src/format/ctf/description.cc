@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/ctf/description.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/units.h"
@@ -28,6 +29,21 @@ const std::variant<int64_t, std::string>* Description::find_environment(
   for (const auto& [known, value] : environment)
     if (known == key) return &value;
   return nullptr;
+}
+
+uint32_t largest_alignment(const StreamClass& stream) {
+  // A compound's alignment is at least that of its parts.
+  uint32_t largest = 1;
+  const auto look = [&](const FieldClassPtr& type) {
+    if (type != nullptr) largest = std::max(largest, type->alignment);
+  };
+  look(stream.event_header);
+  look(stream.common_context);
+  for (const EventClass& event : stream.events) {
+    look(event.specific_context);
+    look(event.payload);
+  }
+  return largest;
 }
 
 }  // namespace strata::ctf

@@ -197,4 +197,7 @@ struct Description {
   const std::variant<int64_t, std::string>* find_environment(std::string_view key) const;
 };
 
+// The largest alignment of anything in an event of this class, in bits.
+uint32_t largest_alignment(const StreamClass& stream);
+
 }  // namespace strata::ctf

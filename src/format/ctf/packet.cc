@@ -16,8 +16,13 @@ struct RoleSink {
   std::optional<uint64_t> total;
   std::optional<uint64_t> content;
   Packet& packet;
+  const Cursor& at;
 
-  explicit RoleSink(Packet& p) : packet(p) {}
+  RoleSink(Packet& p, const Cursor& cursor) : packet(p), at(cursor) {}
+
+  void remember_place(const Integer& type) {
+    packet.places.push_back({type.role, at.position() - type.size, &type});
+  }
 
   void integer(std::string_view name, const Integer& type, uint64_t value) {
     switch (type.role) {
@@ -32,15 +37,19 @@ struct RoleSink {
         break;
       case FieldRole::PacketTotalLength:
         total = value;
+        remember_place(type);
         break;
       case FieldRole::PacketContentLength:
         content = value;
+        remember_place(type);
         break;
       case FieldRole::Timestamp:
         packet.begin = value;
+        remember_place(type);
         break;
       case FieldRole::PacketEndTimestamp:
         packet.end = value;
+        remember_place(type);
         break;
       case FieldRole::DiscardedEvents:
         packet.discarded = value;
@@ -73,7 +82,7 @@ Result<Packet> read_packet(const Description& description, const MappedFile& fil
   const uint64_t file_bits = (file.size() - offset) * 8;
   const std::byte* data = file.bytes().data() + offset;
   Cursor at(data, 0, file_bits);
-  RoleSink sink(packet);
+  RoleSink sink(packet, at);
   const auto fail = [&](std::string cause) {
     if (file.shrank()) return file.shrank_error();
     return Error{file.path(), offset + at.position() / 8, std::move(cause)};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/mapped_file.h"
 #include "base/result.h"
@@ -27,6 +28,14 @@ struct Packet {
   uint32_t discarded_bits = 64;       // and wraps after so many bits
   std::optional<uint64_t> sequence;
   std::optional<uint64_t> cpu;
+
+  // Where it says so: for who writes the packet again with other values.
+  struct Place {
+    FieldRole role;
+    uint64_t bit;  // from the packet's start
+    const Integer* type;
+  };
+  std::vector<Place> places;  // of sizes and times
 };
 
 // Reads the header and context of the packet at `offset`. Values that events refer to are left in
