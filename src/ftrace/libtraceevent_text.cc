@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "ftrace/print_format.h"
+#include "ftrace/print_format_compiler.h"
 
 extern "C" {
 #include <event-parse.h>
@@ -23,6 +24,10 @@ using trace::Location;
 // Zeros behind every record: strings end there, and a SCSI command, which its plugin reads by what
 // its first byte says.
 constexpr size_t kPadding = 512;
+
+// Stands for the print format in what libtraceevent is told: a plugin goes back to it where it
+// lacks a field, and then the text ends with this.
+constexpr std::string_view kPrintFormat = "(the print format)";
 
 struct Told {
   std::string_view system;
@@ -88,6 +93,7 @@ std::optional<std::string> declaration_of(const EventType& type, std::string_vie
 // where a number in the record says.
 bool harmless(const PrintFormat& format, bool scsi) {
   using Kind = Expression::Kind;
+  if (!format.complete) return false;
   for (const Expression& e : format.expressions) {
     if (e.kind == Kind::Array) return false;
     if ((e.kind == Kind::Hex || e.kind == Kind::HexString) && !scsi) return false;
@@ -162,9 +168,11 @@ struct Libtraceevent::State {
 
 class PluginText : public SpecialText {
  public:
-  PluginText(Libtraceevent::State& state, const EventType& type)
+  // `own`: the type's print format, where libtraceevent was not told it and it was understood.
+  PluginText(Libtraceevent::State& state, const EventType& type, std::optional<TextProgram> own)
       : state_(state),
         type_(type),
+        own_(std::move(own)),
         fields_(type, state.names.target),
         length_(number_field(type, type.system == "scsi" ? "cmd_len" : "len")),
         scsi_(type.system == "scsi"),
@@ -184,7 +192,15 @@ class PluginText : public SpecialText {
     tep_print_event(state_.handle(), &state_.seq, &record, "%s", TEP_PRINT_INFO);
     const size_t size = std::min<size_t>(state_.seq.len, TextProgram::kMaxText);
     // Some texts have a NUL at their end, which is not shown.
-    out.put({state_.seq.buffer, strnlen(state_.seq.buffer, size)});
+    std::string_view text(state_.seq.buffer, strnlen(state_.seq.buffer, size));
+    const bool goes_back = text.ends_with(kPrintFormat);
+    if (goes_back) text.remove_suffix(kPrintFormat.size());
+    out.put(text);
+    if (!goes_back) return;
+    if (own_)
+      own_->run(event.record, out, state_.names);
+    else
+      fields_.print(event.record, out);
   }
 
  private:
@@ -201,6 +217,7 @@ class PluginText : public SpecialText {
 
   Libtraceevent::State& state_;
   const EventType& type_;
+  std::optional<TextProgram> own_;
   FieldsText fields_;
   trace::FieldRef length_;
   bool scsi_;
@@ -214,19 +231,27 @@ std::unique_ptr<SpecialText> Libtraceevent::text_of(const EventType& type) {
   const auto told = std::find_if(kTold.begin(), kTold.end(), [&](const Told& t) {
     return t.system == type.system && t.name == type.name;
   });
-  const bool xen = type.print_format.find("xen_hypercall_name") != std::string::npos;
-  if (told == kTold.end() && !(xen && type.system == "xen")) return nullptr;
+  const bool xen =
+      type.system == "xen" && type.print_format.find("xen_hypercall_name") != std::string::npos;
+  if (told == kTold.end() && !xen) return nullptr;
 
-  // A plugin goes back to the print format where it lacks a field.
   const auto format = parse_print_format(type, state_->names.target);
-  const bool safe = format && harmless(*format, type.system == "scsi") &&
-                    type.print_format.find("sizeof") == std::string::npos;
-  if (!safe && (xen || told->by_format)) return nullptr;
-  const auto text = declaration_of(type, safe ? type.print_format : "\"\"");
+  const bool by_format = xen || told->by_format;
+  std::string print_format = "\"" + std::string(kPrintFormat) + "\"";
+  std::optional<TextProgram> own;
+  if (by_format) {
+    const bool safe = format && harmless(*format, type.system == "scsi") &&
+                      type.print_format.find("sizeof") == std::string::npos;
+    if (!safe) return nullptr;
+    print_format = type.print_format;
+  } else if (format) {
+    if (auto program = compile(*format, type, state_->names)) own = std::move(*program);
+  }
+  const auto text = declaration_of(type, print_format);
   if (!text || !state_->handle()) return nullptr;
   if (tep_parse_event(state_->handle(), text->c_str(), text->size(), type.system.c_str()) != 0)
     return nullptr;
-  return std::make_unique<PluginText>(*state_, type);
+  return std::make_unique<PluginText>(*state_, type, std::move(own));
 }
 
 }  // namespace strata::ftrace

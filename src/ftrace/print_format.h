@@ -56,6 +56,7 @@ struct PrintFormat {
   std::string format;
   std::vector<const Expression*> arguments;
   std::deque<Expression> expressions;  // owns the trees; its elements never move
+  bool complete = true;  // false: something follows that is no argument, and is ignored
 };
 
 // Parses the print format of `type`, which must outlive the result.

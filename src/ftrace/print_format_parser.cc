@@ -79,6 +79,7 @@ class Parser {
         break;
       }
     }
+    result_.complete = token_.kind == Token::Kind::End;
     return std::move(result_);
   }
 
