@@ -22,7 +22,20 @@ copy_small() {
 
 case $name in
   format/tracedat/file)
-    copy_small samples '*.dat' 1000000
-    copy_small "$corpus/dat" '*.dat' 1000000
+    tests/fuzz-seeds.py "$name" "$out"
+    copy_small samples '*.dat' 50000
+    copy_small "$corpus/dat" '*.dat' 50000
+    ;;
+  ftrace/ring_page | ftrace/format_file)
+    tests/fuzz-seeds.py "$name" "$out"
+    ;;
+  ftrace/print_format)
+    # One print format a line; a record of numbers that count up follows each.
+    record=$(printf '\\x%02x' $(seq 0 95))
+    number=0
+    grep -v '^#' tests/ftrace/print_format_seeds.txt | while IFS= read -r format; do
+      number=$((number + 1))
+      printf '\x00%s\x00%b' "$format" "$record" > "$out/format-$number"
+    done
     ;;
 esac

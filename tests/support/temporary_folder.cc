@@ -2,6 +2,7 @@
 #include "support/temporary_folder.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,8 +12,20 @@
 
 namespace strata::test {
 
+namespace {
+
+// In memory where there is such a place: some tests write a file thousands of times over, for which
+// disks take minutes.
+std::filesystem::path temporary_place() {
+  const std::filesystem::path memory = "/dev/shm";
+  if (getenv("TMPDIR") == nullptr && access(memory.c_str(), W_OK | X_OK) == 0) return memory;
+  return std::filesystem::temp_directory_path();
+}
+
+}  // namespace
+
 TemporaryFolder::TemporaryFolder() {
-  path_ = (std::filesystem::temp_directory_path() / "strata-test-XXXXXX").string();
+  path_ = (temporary_place() / "strata-test-XXXXXX").string();
   if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("mkdtemp " + path_);
 }
 

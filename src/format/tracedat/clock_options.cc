@@ -23,7 +23,11 @@ int64_t host_time(const ShiftSample& sample) {
 
 trace::ClockPiece piece_from(const ShiftSample& sample) {
   const trace::Slope slope = trace::slope(uint64_t{1} << sample.fraction, sample.scaling);
-  return {.t0 = sample.time, .u0 = host_time(sample), .mult = slope.mult, .shift = slope.shift};
+  return {.t0 = sample.time,
+          .u0 = host_time(sample),
+          .mult = slope.mult,
+          .shift = slope.shift,
+          .rounding = slope.shift == 0 ? 0 : uint64_t{1} << (slope.shift - 1)};
 }
 
 // The straight line from one sample to the next, rounded as trace-cmd rounds it, so that both show

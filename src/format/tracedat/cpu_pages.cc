@@ -38,7 +38,9 @@ CpuPages::Step CpuPages::bad(uint64_t offset, std::string cause) {
 
 CpuPages::Step CpuPages::next() {
   if (file_.shrank()) {
-    if (position_ == end_ && chunks_left_ == 0 && !cut_off_) return Step::End;
+    // Also after the last page: it may have been the one that turned into zeros.
+    if (shrank_told_) return Step::End;
+    shrank_told_ = true;
     position_ = end_;
     chunks_left_ = 0;
     cut_off_ = false;

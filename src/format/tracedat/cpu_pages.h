@@ -52,6 +52,7 @@ class CpuPages {
   uint64_t end_;       // as far as the file goes
   bool cut_off_;       // the file should have gone further
   uint64_t position_;  // of the next page or chunk
+  bool shrank_told_ = false;
   uint32_t chunks_left_ = 0;
 
   std::vector<std::byte> packed_;
