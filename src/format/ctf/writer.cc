@@ -52,8 +52,8 @@ Result<std::vector<fs::path>> files_of_trace(const std::string& folder) {
   }
   if (error) return system_error(folder, "cannot list", error.value());
   // Without metadata it is no trace any more, whatever is left of it.
-  std::ranges::stable_partition(files,
-                                [](const fs::path& path) { return path.filename() == "metadata"; });
+  std::stable_partition(files.begin(), files.end(),
+                        [](const fs::path& path) { return path.filename() == "metadata"; });
   return files;
 }
 

@@ -110,8 +110,11 @@ Result<TimeShift> parse_time_shift(const Option& option, ByteOrder order, const 
         return Error{file, option.offset, "a clock's scale that makes no sense"};
     }
     std::ranges::stable_sort(samples, {}, &ShiftSample::time);
-    const auto repeated = std::ranges::unique(samples, {}, &ShiftSample::time);
-    samples.erase(repeated.begin(), repeated.end());
+    samples.erase(std::unique(samples.begin(), samples.end(),
+                              [](const ShiftSample& a, const ShiftSample& b) {
+                                return a.time == b.time;
+                              }),
+                  samples.end());
   }
   return shift;
 }
