@@ -41,6 +41,8 @@ constexpr auto kEscapes = [] {
   escapes['\t'] = 't';
   escapes['\v'] = 'v';
   escapes['"'] = '"';
+  escapes['\''] = '\'';
+  escapes['?'] = '?';
   escapes['\\'] = '\\';
   return escapes;
 }();

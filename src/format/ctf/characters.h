@@ -15,7 +15,7 @@ inline std::string_view cut_at_nul(Bytes bytes) {
   return text.substr(0, text.find('\0'));
 }
 
-// As Babeltrace quotes: backslash, quotes and control characters are escaped.
+// As Babeltrace quotes: what C escapes in a string is escaped.
 void put_escaped(std::string_view text, TextBuffer& out);
 
 // Text of another encoding up to its NUL; what is no character becomes U+FFFD.
