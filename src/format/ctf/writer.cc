@@ -57,24 +57,36 @@ Result<std::vector<fs::path>> files_of_trace(const std::string& folder) {
   return files;
 }
 
-Status make_folder(const std::string& folder, const WriterOptions& options) {
-  if (mkdir(folder.c_str(), options.only_owner ? 0700 : 0777) == 0) return {};
-  if (errno != EEXIST) return system_error(folder, "cannot create", errno);
+// What has to go before a trace can be written to `folder`.
+Result<std::vector<fs::path>> what_must_go(const std::string& folder, bool overwrite) {
   std::error_code error;
-  if (!fs::is_directory(folder, error)) return Error{folder, std::nullopt, "is no folder"};
-  if (fs::is_empty(folder, error)) return {};
+  const fs::file_status status = fs::status(folder, error);
+  if (status.type() == fs::file_type::not_found) return std::vector<fs::path>();
+  if (status.type() != fs::file_type::directory) return Error{folder, std::nullopt, "is no folder"};
+  const bool empty = fs::is_empty(folder, error);
   if (error) return system_error(folder, "cannot list", error.value());
-  if (!options.overwrite) return Error{folder, std::nullopt, "is there already and is not empty"};
-  const Result<std::vector<fs::path>> files = files_of_trace(folder);
+  if (empty) return std::vector<fs::path>();
+  if (!overwrite) return Error{folder, std::nullopt, "is there already and is not empty"};
+  return files_of_trace(folder);
+}
+
+}  // namespace
+
+Status check_folder(const std::string& folder, bool overwrite) {
+  Result<std::vector<fs::path>> files = what_must_go(folder, overwrite);
+  return files ? Status() : Status(std::move(files).error());
+}
+
+Status clear_folder(const std::string& folder, bool overwrite) {
+  const Result<std::vector<fs::path>> files = what_must_go(folder, overwrite);
   if (!files) return files.error();
   for (const fs::path& file : *files) {
+    std::error_code error;
     if (!fs::remove(file, error) && error)
       return system_error(file.string(), "cannot remove", error.value());
   }
   return {};
 }
-
-}  // namespace
 
 struct Writer::State {
   State(std::string folder_path, int folder_descriptor, WriterOptions writer_options, Uuid id)
@@ -106,7 +118,10 @@ struct Writer::State {
 
 Result<Writer> Writer::create(const std::string& folder, const NewTrace& trace,
                               WriterOptions options) {
-  if (Status status = make_folder(folder, options); !status) return std::move(status).error();
+  if (Status status = clear_folder(folder, options.overwrite); !status)
+    return std::move(status).error();
+  if (mkdir(folder.c_str(), options.only_owner ? 0700 : 0777) != 0 && errno != EEXIST)
+    return system_error(folder, "cannot create", errno);
   const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return system_error(folder, "cannot open", errno);
   auto state = std::make_unique<State>(folder, descriptor, options, trace.uuid);

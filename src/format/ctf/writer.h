@@ -26,6 +26,12 @@ struct NewStream {
   std::vector<std::byte> packet_context;  // the stream class's own fields, in each of its packets
 };
 
+// Whether a trace may be written to `folder`: it is not there, it is empty, or it holds nothing but
+// a CTF trace, and that may go.
+Status check_folder(const std::string& folder, bool overwrite);
+// Takes such a trace away, so that the folder is empty or not there.
+Status clear_folder(const std::string& folder, bool overwrite);
+
 // Writes a CTF 1.8 trace: a folder with the text "metadata" and a file for each stream.
 //
 // What is in the folder is a trace at every moment, up to the last packet that was written, however

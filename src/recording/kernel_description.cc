@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording/kernel_description.h"
+
+#include <algorithm>
+
+#include "format/tracedat/trace_dat.h"
+
+namespace strata::recording {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+// Sysname, host name, release and machine, as trace-cmd stores them.
+std::string machine_of(const trace::Trace& source) {
+  const auto* trace_dat = dynamic_cast<const tracedat::TraceDat*>(&source);
+  if (trace_dat == nullptr) return {};
+  const tracedat::Option* uname = trace_dat->layout().find(tracedat::OptionId::Uname);
+  if (uname == nullptr) return {};
+  std::string_view text = as_text(uname->data);
+  text = text.substr(0, text.find('\0'));
+  text = text.substr(0, text.find_last_not_of(" \n") + 1);
+  const size_t space = text.rfind(' ');
+  return space == std::string_view::npos ? std::string() : std::string(text.substr(space + 1));
+}
+
+// A clock's readings are counts that do not go below zero; what reading 0 means is the clock's
+// offset. A kernel's clock begins at its boot, where that can be told.
+int64_t base_of(const trace::Trace& source) {
+  const std::optional<trace::Trace::Span> span = source.time_span();
+  if (!span) return 0;
+  const int64_t begin = span->begin.count;
+  const int64_t whole_second = begin - (begin % kSecond + kSecond) % kSecond;
+  if (!source.info().since_epoch) return begin < 0 ? whole_second : 0;
+  if (source.info().clock.in_nanoseconds) {
+    for (const auto& stream : source.open_streams()) {
+      if (stream->next() != trace::Step::Event) continue;
+      const auto ticks = static_cast<int64_t>(raw(stream->event().ticks));
+      const int64_t base = stream->event().time.count - ticks;
+      if (ticks >= 0 && base >= 0 && base <= begin) return base;
+      break;
+    }
+  }
+  return whole_second;
+}
+
+ctf::Uuid identity_of(const trace::TraceInfo& info) {
+  // Names that many machines have are nobody's.
+  const bool is_own =
+      !info.machine.empty() && info.machine != "(none)" && info.machine != "localhost";
+  return ctf::uuid_of_name("machine " + (is_own ? info.machine : info.machine + " " + info.path));
+}
+
+}  // namespace
+
+KernelDescription::KernelDescription(const trace::Trace& source, const ToCtfOptions& options)
+    : machine(machine_of(source)), base(base_of(source)) {
+  const trace::TraceInfo& info = source.info();
+  trace.clock.uuid = options.machine.value_or(identity_of(info));
+  trace.clock.description = "the kernel's trace clock " + info.clock.name;
+  if (base >= 0) {
+    trace.clock.offset_cycles = static_cast<uint64_t>(base);
+  } else {
+    trace.clock.offset_seconds = base / kSecond;  // whole seconds: see base_of()
+  }
+  // Names and versions by which Trace Compass knows LTTng's kernel traces and their layout.
+  trace.environment = {{"hostname", info.machine},
+                       {"domain", "kernel"},
+                       {"sysname", "Linux"},
+                       {"kernel_release", info.kernel},
+                       {"tracer_name", "lttng-modules"},
+                       {"tracer_major", 2},
+                       {"tracer_minor", 13},
+                       {"tracer_patchlevel", 0},
+                       {"trace_buffering_scheme", "global"},
+                       {"converted_by", "strata"},
+                       {"converted_from", info.kind},
+                       {"recorded_by", info.tracer}};
+  if (!machine.empty()) trace.environment.emplace_back("architecture", machine);
+}
+
+}  // namespace strata::recording
