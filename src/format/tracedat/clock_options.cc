@@ -30,39 +30,74 @@ trace::ClockPiece piece_from(const ShiftSample& sample) {
           .rounding = slope.shift == 0 ? 0 : uint64_t{1} << (slope.shift - 1)};
 }
 
-// The straight line from one sample to the next, rounded as trace-cmd rounds it, so that both show
-// the same instant to the nanosecond: the offset that is interpolated is (x + 1/2) cut off towards
-// zero. While the offset grows that is to the nearest. While it shrinks it is, once half a
-// nanosecond is reached, one up from that; hence two pieces.
-void add_pieces_between(const ShiftSample& a, const ShiftSample& b,
-                        std::vector<trace::ClockPiece>& pieces) {
-  const int64_t from = host_time(a);
-  const uint64_t run = b.time - a.time;
-  const Int128 rise = Int128{host_time(b)} - from;
-  // Samples that would turn time around cannot be joined by a line.
-  if (rise <= 0 || rise > std::numeric_limits<int64_t>::max()) {
-    pieces.push_back(piece_from(a));
-    return;
+// The straight line through two samples. Rounded as trace-cmd rounds it, so that both show the same
+// instant to the nanosecond: the change of the offset is (x + 1/2) cut off towards zero. Where it
+// is above zero that is to the nearest. Where it is below, it is, once half a nanosecond is
+// reached, one up from that.
+class Line {
+ public:
+  // Nothing where the samples would turn time around: no line can join them.
+  static std::optional<Line> through(const ShiftSample& a, const ShiftSample& b) {
+    const Int128 rise = Int128{host_time(b)} - host_time(a);
+    if (rise <= 0 || rise > std::numeric_limits<int64_t>::max()) return std::nullopt;
+    return Line(a, static_cast<uint64_t>(rise), b.time - a.time);
   }
-  const trace::Slope slope = trace::slope(static_cast<uint64_t>(rise), run);
-  const uint64_t half = slope.shift == 0 ? 0 : uint64_t{1} << (slope.shift - 1);
-  if (rise >= Int128{run}) {
-    pieces.push_back(
-        {.t0 = a.time, .u0 = from, .mult = slope.mult, .shift = slope.shift, .rounding = half});
-    return;
+
+  // From the first sample up to the second, and on.
+  void add_from_start(std::vector<trace::ClockPiece>& pieces) const {
+    if (rise_ >= run_) {
+      pieces.push_back(piece(t0_, half_));
+      return;
+    }
+    pieces.push_back({.t0 = t0_, .u0 = u0_});
+    const uint64_t far = half_a_nanosecond();
+    if (far < run_) pieces.push_back(piece(t0_ + far, half_ + one_ - 1));
   }
-  const auto fall = static_cast<uint64_t>(Int128{run} - rise);
-  const uint64_t first = run / fall / 2 + 1;  // how far until the offset is half a nanosecond off
-  pieces.push_back({.t0 = a.time, .u0 = from});
-  if (first >= run) return;
-  const uint64_t one = uint64_t{1} << slope.shift;
-  const Int128 at_first = Int128{first} * Int128{slope.mult} + half + (one - 1);
-  pieces.push_back({.t0 = a.time + first,
-                    .u0 = saturated(Int128{from} + (at_first >> slope.shift)),
-                    .mult = slope.mult,
-                    .shift = slope.shift,
-                    .rounding = static_cast<uint64_t>(at_first) & (one - 1)});
-}
+  // What lies before the first sample.
+  void add_before_start(std::vector<trace::ClockPiece>& pieces) const {
+    if (t0_ == 0) return;
+    if (rise_ <= run_) {
+      pieces.push_back(piece(t0_ - 1, half_));
+      return;
+    }
+    const uint64_t far = half_a_nanosecond();
+    if (far <= t0_) pieces.push_back(piece(t0_ - far, half_ + one_ - 1));
+    const uint64_t near = t0_ - std::min(far - 1, t0_);
+    if (near < t0_) pieces.push_back({.t0 = near, .u0 = saturated(Int128{u0_} - (t0_ - near))});
+  }
+
+ private:
+  Line(const ShiftSample& start, uint64_t rise, uint64_t run)
+      : t0_(start.time),
+        u0_(host_time(start)),
+        rise_(rise),
+        run_(run),
+        slope_(trace::slope(rise, run)),
+        one_(uint64_t{1} << slope_.shift),
+        half_(one_ / 2) {}
+
+  // How far it is until the offset has changed by more than half a nanosecond.
+  uint64_t half_a_nanosecond() const {
+    return run_ / (rise_ < run_ ? run_ - rise_ : rise_ - run_) / 2 + 1;
+  }
+  // The line from `begin` on, though computed from its start.
+  trace::ClockPiece piece(uint64_t begin, uint64_t rounding) const {
+    const Int128 at_begin = (Int128{begin} - Int128{t0_}) * Int128{slope_.mult} + Int128{rounding};
+    return {.t0 = begin,
+            .u0 = saturated(Int128{u0_} + (at_begin >> slope_.shift)),
+            .mult = slope_.mult,
+            .shift = slope_.shift,
+            .rounding = static_cast<uint64_t>(at_begin) & (one_ - 1)};
+  }
+
+  uint64_t t0_;
+  int64_t u0_;
+  uint64_t rise_;
+  uint64_t run_;
+  trace::Slope slope_;
+  uint64_t one_;
+  uint64_t half_;
+};
 
 // The number in a text option, decimal or 0x hexadecimal.
 std::optional<int64_t> number_in(const Option& option) {
@@ -110,11 +145,10 @@ Result<TimeShift> parse_time_shift(const Option& option, ByteOrder order, const 
         return Error{file, option.offset, "a clock's scale that makes no sense"};
     }
     std::ranges::stable_sort(samples, {}, &ShiftSample::time);
-    samples.erase(std::unique(samples.begin(), samples.end(),
-                              [](const ShiftSample& a, const ShiftSample& b) {
-                                return a.time == b.time;
-                              }),
-                  samples.end());
+    samples.erase(
+        std::unique(samples.begin(), samples.end(),
+                    [](const ShiftSample& a, const ShiftSample& b) { return a.time == b.time; }),
+        samples.end());
   }
   return shift;
 }
@@ -139,8 +173,15 @@ std::vector<std::byte> encode_time_shift(const TimeShift& shift, ByteOrder order
 trace::ClockMap shift_map(const std::vector<ShiftSample>& samples, bool interpolate) {
   std::vector<trace::ClockPiece> pieces;
   if (interpolate && samples.size() > 1) {
-    for (size_t i = 0; i + 1 < samples.size(); ++i)
-      add_pieces_between(samples[i], samples[i + 1], pieces);
+    for (size_t i = 0; i + 1 < samples.size(); ++i) {
+      const std::optional<Line> line = Line::through(samples[i], samples[i + 1]);
+      if (!line) {
+        pieces.push_back(piece_from(samples[i]));
+        continue;
+      }
+      if (i == 0) line->add_before_start(pieces);
+      line->add_from_start(pieces);
+    }
   } else {
     for (const ShiftSample& sample : samples) pieces.push_back(piece_from(sample));
   }

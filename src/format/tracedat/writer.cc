@@ -78,6 +78,14 @@ std::vector<std::byte> formats_body(const Head& head, bool ftrace_only) {
   return std::move(out).bytes();
 }
 
+uint32_t cpu_count(const Head& head) {
+  uint32_t count = 0;
+  for (const PlannedBuffer& buffer : head.buffers) {
+    for (const uint32_t cpu : buffer.cpus) count = std::max(count, cpu + 1);
+  }
+  return count;
+}
+
 std::vector<std::byte> short_text_body(std::string_view text, ByteOrder order) {
   ByteWriter out(order);
   out.u32(static_cast<uint32_t>(text.size()));
@@ -184,6 +192,12 @@ Status Writer::write_options(const Head& head, const std::vector<NewOption>& sec
   ByteWriter body(target_.order);
   for (const NewOption& option : sections) put_option(body, option.id, option.data);
   for (const NewOption& option : head.options) put_option(body, option.id, option.data);
+  // KernelShark sees no CPU, and so no event, where nothing tells how many there are.
+  if (std::ranges::find(head.options, OptionId::CpuCount, &NewOption::id) == head.options.end()) {
+    ByteWriter count(target_.order);
+    count.u32(cpu_count(head));
+    put_option(body, OptionId::CpuCount, count.bytes());
+  }
   for (OpenBuffer& buffer : buffers_) {
     const std::vector<std::byte> option = buffer_option(buffer);
     put_option(body, OptionId::Buffer, option);

@@ -100,6 +100,18 @@ std::vector<ReportedEvent> events_of(const Lines& lines) {
   return events;
 }
 
+// trace-cmd learns names from the events it prints: those before the window told it some that the
+// trimmed trace does not hold. Where it says "<...>", any name is as good.
+std::string named_as_in(const std::string& got, std::string expected) {
+  const size_t unknown = got.find("<...>-");
+  if (unknown != 11) return expected;
+  const size_t pid = got.find_first_not_of("0123456789", unknown + 6);
+  const std::string tail = got.substr(unknown + 5, pid - unknown - 5) + " ";
+  if (const size_t at = expected.find(tail); at == unknown + 5)
+    expected.replace(0, at, got.substr(0, unknown + 5));
+  return expected;
+}
+
 TEST_P(ReportPeerTest, ATrimmedTraceIsTheWindowOfTheWhole) {
   const std::vector<ReportedEvent> all = events_of(report(original, {"-t"}));
   ASSERT_GT(all.size(), 100u);
@@ -118,7 +130,8 @@ TEST_P(ReportPeerTest, ATrimmedTraceIsTheWindowOfTheWhole) {
   ASSERT_TRUE(trim(**trace, Nanoseconds{begin}, Nanoseconds{end}, path, {}));
   const std::vector<ReportedEvent> got = events_of(report(path, {"-t"}));
   ASSERT_EQ(got.size(), expected.size());
-  for (size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i].text, expected[i].text) << i;
+  for (size_t i = 0; i < got.size(); ++i)
+    ASSERT_EQ(got[i].text, named_as_in(got[i].text, expected[i].text)) << i;
 }
 
 // The times that trace-cmd gives the events of a file when it reads another one beside it.
@@ -201,6 +214,14 @@ TEST_F(TimeShiftPeerTest, OffsetsBelowZero) {
 
 TEST_F(TimeShiftPeerTest, EventsBeforeTheFirstSampleAndAfterTheLast) {
   expect_our_times({{1'100'000'000, 5'000'000'000}, {1'150'000'000, 5'000'001'234}});
+}
+
+TEST_F(TimeShiftPeerTest, EventsBeforeTheFirstSampleAndAfterTheLastOfOffsetsThatFall) {
+  expect_our_times({{1'100'000'000, 5'000'001'234}, {1'150'000'000, 5'000'000'000}});
+}
+
+TEST_F(TimeShiftPeerTest, OffsetsThatHardlyChange) {
+  expect_our_times({{1'100'000'000, 5'000'000'001}, {1'150'000'000, 5'000'000'000}});
 }
 
 }  // namespace
