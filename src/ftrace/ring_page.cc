@@ -7,8 +7,7 @@ RingPage::RingPage(Bytes page, Target target)
     : begin_(page.data()),
       at_(page.data()),
       end_(page.data()),
-      swap_(target.order != kNativeOrder),
-      big_(target.order == ByteOrder::Big) {
+      swap_(target.order != kNativeOrder) {
   const uint32_t header = page_header_size(target);
   if (page.size() < header) {
     cause_ = "the page is cut off";

@@ -37,6 +37,11 @@ constexpr uint32_t page_header_size(Target target) { return 8u + target.long_siz
 // Larger than any sub-buffer a kernel makes; what claims more is damaged.
 constexpr uint32_t kMaxPageSize = 16u << 20;
 
+// How far ahead memory is asked for, two lines of a cache. With many streams it is long until a
+// page's next step, and no hardware follows so many pages at once. Beyond the page's end the next
+// page often lies; what is not there is not fetched.
+constexpr size_t kFetchAhead = 128;
+
 // Walks over one page. No allocation, no I/O; every length is read once and checked before it is
 // used, since the page may lie in a file that somebody else writes.
 class RingPage {
@@ -53,8 +58,9 @@ class RingPage {
       if (left < 4) [[unlikely]]
         return at_end(left);
       const uint32_t head = load<uint32_t>(at_, swap_);
-      const unsigned type_len = big_ ? head >> kDeltaBits : head & 31;
-      const uint32_t delta = big_ ? head & ((1u << kDeltaBits) - 1) : head >> 5;
+      const bool big = swap_ != (kNativeOrder == ByteOrder::Big);
+      const unsigned type_len = big ? head >> kDeltaBits : head & 31;
+      const uint32_t delta = big ? head & ((1u << kDeltaBits) - 1) : head >> 5;
       if (type_len - 1 < kTypeLenMax) [[likely]] {
         const size_t size = size_t{type_len} * 4;
         if (left - 4 < size) [[unlikely]]
@@ -62,6 +68,7 @@ class RingPage {
         ticks_ += delta;
         record_ = {at_ + 4, size};
         at_ += 4 + size;
+        __builtin_prefetch(at_ + kFetchAhead);
         return Step::Record;
       }
       const Step step = special(type_len, delta, left);
@@ -104,7 +111,6 @@ class RingPage {
   uint64_t ticks_ = 0;
   Bytes record_;
   bool swap_ = false;
-  bool big_ = false;
   bool lost_ = false;
   bool lost_count_known_ = false;
   uint64_t lost_count_ = 0;

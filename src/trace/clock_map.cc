@@ -51,27 +51,35 @@ Slope slope(uint64_t numerator, uint64_t denominator) {
 }
 
 ClockReader::ClockReader(std::vector<ClockMap> chain) {
-  for (ClockMap& map : chain) {
-    if (!map.is_identity()) steps_.push_back({std::move(map), {}, 1, 0});
-  }
-  if (steps_.empty()) steps_.push_back({ClockMap(), {}, 1, 0});
+  std::erase_if(chain, [](const ClockMap& map) { return map.is_identity(); });
+  if (chain.empty()) return;
+  first_.map = std::move(chain.front());
+  for (size_t i = 1; i < chain.size(); ++i) rest_.emplace_back().map = std::move(chain[i]);
 }
 
-void ClockReader::Step::move_to(uint64_t t) {
+int64_t ClockReader::Step::move_to(uint64_t t) {
   const ClockMap::Span span = map.span_at(t);
-  piece = *span.piece;
-  from = span.from;
-  last = span.until ? *span.until - 1 : std::numeric_limits<uint64_t>::max();
+  const ClockPiece& piece = *span.piece;
+  t0 = piece.t0;
+  u0 = std::bit_cast<uint64_t>(piece.u0);
+  mult = piece.mult;
+  rounding = piece.rounding;
+  shift = piece.shift;
+  // As far as (distance x mult + rounding) >> shift is no more than what u may grow by.
+  const auto growth = static_cast<UInt128>(Int128{std::numeric_limits<int64_t>::max()} - piece.u0);
+  const UInt128 product = growth << shift;
+  const UInt128 fits = product < rounding ? 0 : (product - rounding) / std::max<uint64_t>(mult, 1);
+  const uint64_t serves = span.until.value_or(std::numeric_limits<uint64_t>::max()) - t0;
+  reach = fits < serves ? static_cast<uint64_t>(fits) : serves;
+  return piece.at(t);
 }
 
-Nanoseconds ClockReader::at_chain(Ticks ticks) {
-  int64_t value = steps_.front().at(raw(ticks));
-  for (size_t i = 1; i < steps_.size(); ++i) {
-    Step& step = steps_[i];
+int64_t ClockReader::through_rest(int64_t value) {
+  for (Step& step : rest_) {
     value = value < 0 ? step.map.pieces().front().at_negative(value)
                       : step.at(static_cast<uint64_t>(value));
   }
-  return Nanoseconds{value};
+  return value;
 }
 
 }  // namespace strata::trace

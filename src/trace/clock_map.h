@@ -85,28 +85,35 @@ class ClockReader {
   explicit ClockReader(std::vector<ClockMap> chain = {});
 
   Nanoseconds at(Ticks ticks) {
-    if (steps_.size() == 1) [[likely]]
-      return Nanoseconds{steps_[0].at(raw(ticks))};
-    return at_chain(ticks);
+    const int64_t value = first_.at(raw(ticks));
+    return Nanoseconds{rest_.empty() ? value : through_rest(value)};
   }
 
  private:
   struct Step {
+    // The piece that served last, from its t0 on for as long as it serves and u needs no check.
+    uint64_t t0 = 0;
+    uint64_t reach = 0;  // t - t0 is below this; 0: nothing has been asked for yet
+    uint64_t u0 = 0;
+    uint64_t mult = 1;
+    uint64_t rounding = 0;
+    uint8_t shift = 0;
     ClockMap map;
-    ClockPiece piece;  // a copy of the one that served last: no pointer to follow
-    uint64_t from = 0;
-    uint64_t last = 0;  // the last reading it serves
 
     int64_t at(uint64_t t) {
-      if (t < from || t > last) [[unlikely]]
-        move_to(t);
-      return piece.at(t);
+      const uint64_t distance = t - t0;  // before t0: beyond every reach
+      if (distance >= reach) [[unlikely]]
+        return move_to(t);
+      const UInt128 product = UInt128{distance} * mult + rounding;
+      return static_cast<int64_t>(u0 + static_cast<uint64_t>(product >> (shift & 63)));
     }
-    void move_to(uint64_t t);
+    // Finds the piece that serves t; gives what at(t) is.
+    [[gnu::noinline]] int64_t move_to(uint64_t t);
   };
-  Nanoseconds at_chain(Ticks ticks);
+  int64_t through_rest(int64_t value);
 
-  std::vector<Step> steps_;  // at least one
+  Step first_;
+  std::vector<Step> rest_;
 };
 
 }  // namespace strata::trace

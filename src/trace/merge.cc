@@ -7,63 +7,60 @@
 namespace strata::trace {
 namespace {
 
-// Set in the index of a stream that ended: whatever the time, it loses to every stream that has
-// not.
-constexpr uint32_t kEnded = uint32_t{1} << 31;
+// The parts of a rank.
+constexpr uint64_t kStepMask = 3;
+constexpr unsigned kIndexShift = 2;
+constexpr uint64_t kEnded = uint64_t{1} << 63;
 
 }  // namespace
 
 Merge::Merge(std::vector<std::unique_ptr<Stream>> streams)
-    : leaves_(std::move(streams)), tree_(leaves_.size()), last_(leaves_.size()) {}
+    : leaves_(std::move(streams)), losers_(leaves_.size()) {}
 
-Merge::Key Merge::key_after_step(uint32_t index) {
-  Stream& stream = *leaves_[index];
-  const Step step = stream.next();
+inline Merge::Key Merge::key_of(const Stream& stream, size_t index, Step step) {
+  const uint64_t rank = index << kIndexShift | static_cast<uint64_t>(step);
   if (step == Step::End) [[unlikely]]
-    return {std::numeric_limits<int64_t>::max(), index | kEnded, step};
-  const int64_t time = stream.event().time.count;
-  if (step == Step::Event) {
-    if (time < last_[index]) [[unlikely]]
-      ++backward_steps_;
-    last_[index] = time;
-  }
-  return {time, index, step};
+    return {std::numeric_limits<int64_t>::max(), rank | kEnded};
+  return {stream.event().time.count, rank};
 }
 
-void Merge::start() {
-  const auto n = static_cast<uint32_t>(leaves_.size());
-  last_.assign(n, std::numeric_limits<int64_t>::min());
+inline void Merge::order(Key& first, Key& second) {
+  const bool exchange =
+      second.time != first.time ? second.time < first.time : second.rank < first.rank;
+  if (exchange) std::swap(first, second);
+}
+
+Step Merge::start() {
+  if (leaves_.empty()) return Step::End;
+  const size_t n = leaves_.size();
   // Played from the leaves up: node i is won by the better of 2i and 2i+1, leaf i is node n+i.
   std::vector<Key> winners(2 * n);
-  for (uint32_t i = 0; i < n; ++i) winners[n + i] = key_after_step(i);
-  for (uint32_t i = n - 1; i >= 1; --i) {
-    const Key& a = winners[2 * i];
-    const Key& b = winners[2 * i + 1];
-    const bool a_wins = a.before(b);
-    winners[i] = a_wins ? a : b;
-    tree_[i] = a_wins ? b : a;
+  for (size_t i = 0; i < n; ++i) winners[n + i] = key_of(*leaves_[i], i, leaves_[i]->next());
+  for (size_t i = n - 1; i >= 1; --i) {
+    winners[i] = winners[2 * i];
+    losers_[i] = winners[2 * i + 1];
+    order(winners[i], losers_[i]);
   }
-  tree_[0] = winners[1];
-  winner_ = leaves_[stream_index()].get();
-  started_ = true;
+  return crown(winners[1]);
 }
 
 Step Merge::next() {
-  if (leaves_.empty()) return Step::End;
-  if (!started_) [[unlikely]] {
-    start();
-    return tree_[0].step;
-  }
-  const auto index = static_cast<uint32_t>(stream_index());
-  Key key = key_after_step(index);
-  for (size_t node = (leaves_.size() + index) / 2; node >= 1; node /= 2) {
-    if (tree_[node].before(key)) std::swap(tree_[node], key);
-  }
-  tree_[0] = key;
-  winner_ = leaves_[stream_index()].get();
-  return key.step;
+  if (winner_ == nullptr) [[unlikely]]
+    return start();
+  const Nanoseconds before = winner_->event().time;
+  const Step step = winner_->next();
+  if (winner_->event().time < before) [[unlikely]]
+    backward_steps_ += step == Step::Event;
+  Key key = key_of(*winner_, winner_index_, step);
+  for (size_t node = (losers_.size() + winner_index_) / 2; node >= 1; node /= 2)
+    order(key, losers_[node]);
+  return crown(key);
 }
 
-size_t Merge::stream_index() const { return tree_[0].index & ~kEnded; }
+inline Step Merge::crown(Key winner) {
+  winner_index_ = (winner.rank & ~kEnded) >> kIndexShift;
+  winner_ = leaves_[winner_index_].get();
+  return static_cast<Step>(winner.rank & kStepMask);
+}
 
 }  // namespace strata::trace

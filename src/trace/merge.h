@@ -31,32 +31,31 @@ class Merge {
   // After Step::Event: the event, and the place in the list of the stream it came from.
   const Event& event() const { return winner_->event(); }
   const Stream& stream() const { return *winner_; }
-  size_t stream_index() const;
+  size_t stream_index() const { return winner_index_; }
   // After Step::Quiet: nothing comes before this.
-  Nanoseconds quiet_until() const { return Nanoseconds{tree_[0].time}; }
+  Nanoseconds quiet_until() const { return winner_->quiet_until(); }
 
   const std::vector<std::unique_ptr<Stream>>& streams() const { return leaves_; }
   uint64_t backward_steps() const { return backward_steps_; }
 
  private:
+  // A stream's place in the order: by time, then by rank, which is its place in the list and, below
+  // that, its step. A stream that ended comes behind all others, whatever the time.
   struct Key {
     int64_t time;
-    uint32_t index;
-    Step step;
-    bool before(const Key& other) const {
-      return time != other.time ? time < other.time : index < other.index;
-    }
+    uint64_t rank;
   };
+  static Key key_of(const Stream& stream, size_t index, Step step);
+  static void order(Key& first, Key& second);
 
-  void start();
-  Key key_after_step(uint32_t index);
+  Step start();
+  Step crown(Key winner);
 
   std::vector<std::unique_ptr<Stream>> leaves_;
-  std::vector<Key> tree_;      // [0]: the winner; [1..n): the losers
-  std::vector<int64_t> last_;  // each stream's time before, to see it go backwards
-  Stream* winner_ = nullptr;
+  std::vector<Key> losers_;   // of node 1 (the final) to n-1; [0] is not used
+  Stream* winner_ = nullptr;  // null: not started
+  size_t winner_index_ = 0;
   uint64_t backward_steps_ = 0;
-  bool started_ = false;
 };
 
 }  // namespace strata::trace

@@ -30,10 +30,8 @@ Step CpuStream::next() {
         continue;
       const uint16_t id = load<uint16_t>(record.data(), swap_);
       const trace::EventType* type = id < type_count_ ? types_[id] : nullptr;
-      if (type == nullptr) [[unlikely]] {
-        report_unknown(id);
-        type = all_types_.unknown;
-      }
+      if (type == nullptr) [[unlikely]]
+        type = unknown_type(id);
       event_.type = type;
       event_.record = record;
       event_.ticks = page_.ticks();
@@ -41,15 +39,17 @@ Step CpuStream::next() {
       place_loss();
       return Step::Event;
     }
-    if (step == ftrace::RingPage::Step::Corrupt) {
-      // The rest of this page is gone, and with it an unknown number of events.
-      add_problem(file_.shrank() ? file_.shrank_error()
-                                 : Error{file_.path(), pages_.page_offset() + page_.position(),
-                                         page_.cause()});
-      note_unknown_loss();
-    }
+    if (step == ftrace::RingPage::Step::Corrupt) leave_corrupt_page();
     if (!next_page()) return Step::End;
   }
+}
+
+void CpuStream::leave_corrupt_page() {
+  // The rest of this page is gone, and with it an unknown number of events.
+  add_problem(file_.shrank()
+                  ? file_.shrank_error()
+                  : Error{file_.path(), pages_.page_offset() + page_.position(), page_.cause()});
+  note_unknown_loss();
 }
 
 bool CpuStream::next_page() {
@@ -75,9 +75,10 @@ bool CpuStream::next_page() {
   return false;
 }
 
-void CpuStream::report_unknown(uint16_t id) {
+const trace::EventType* CpuStream::unknown_type(uint16_t id) {
   add_problem({file_.path(), pages_.page_offset() + page_.position(),
                "an event of type " + std::to_string(id) + ", which the file does not describe"});
+  return all_types_.unknown;
 }
 
 std::optional<Nanoseconds> CpuStream::block_time(uint64_t block) {
