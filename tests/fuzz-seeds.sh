@@ -20,7 +20,26 @@ copy_small() {
   fi
 }
 
+# copy_metadata 1|2: the small metadata files of CTF 1.8 or 2, which are all named alike.
+copy_metadata() {
+  local number=0 version file
+  [ -d "$corpus/ctf" ] || return 0
+  find "$corpus/ctf" -type f -name metadata -size -5000c | sort | while IFS= read -r file; do
+    version=1
+    [ "$(head -c 1 "$file" | tr '\0' ' ')" != $'\x1e' ] || version=2
+    [ "$version" = "$1" ] || continue
+    number=$((number + 1))
+    cp "$file" "$out/metadata-$number"
+  done
+}
+
 case $name in
+  format/ctf/tsdl)
+    copy_metadata 1
+    ;;
+  format/ctf/ctf2)
+    copy_metadata 2
+    ;;
   format/tracedat/file)
     tests/fuzz-seeds.py "$name" "$out"
     copy_small samples '*.dat' 50000

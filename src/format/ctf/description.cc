@@ -31,11 +31,29 @@ const std::variant<int64_t, std::string>* Description::find_environment(
   return nullptr;
 }
 
+namespace {
+
+// Variants and optionals have no alignment of their own, but what they hold has.
+uint32_t largest_within(const FieldClass& type) {
+  uint32_t largest = type.alignment;
+  const auto look = [&](const FieldClassPtr& part) {
+    largest = std::max(largest, largest_within(*part));
+  };
+  if (const auto* array = std::get_if<Array>(&type.kind)) look(array->element);
+  if (const auto* optional = std::get_if<Optional>(&type.kind)) look(optional->type);
+  if (const auto* structure = std::get_if<Structure>(&type.kind))
+    for (const Member& member : structure->members) look(member.type);
+  if (const auto* variant = std::get_if<Variant>(&type.kind))
+    for (const Variant::Choice& choice : variant->choices) look(choice.type);
+  return largest;
+}
+
+}  // namespace
+
 uint32_t largest_alignment(const StreamClass& stream) {
-  // A compound's alignment is at least that of its parts.
   uint32_t largest = 1;
   const auto look = [&](const FieldClassPtr& type) {
-    if (type != nullptr) largest = std::max(largest, type->alignment);
+    if (type != nullptr) largest = std::max(largest, largest_within(*type));
   };
   look(stream.event_header);
   look(stream.common_context);

@@ -145,7 +145,9 @@ struct Optional {
 
 struct FieldClass {
   std::variant<Integer, Float, Text, Blob, Array, Structure, Variant, Optional> kind;
-  uint32_t alignment = 1;  // in bits; of compound ones, at least their parts'
+  // In bits. Of structures and arrays, at least that of what they hold; variants and optionals have
+  // none of their own.
+  uint32_t alignment = 1;
 };
 
 struct Clock {

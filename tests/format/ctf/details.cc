@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 
-namespace strata::ctf::test {
+namespace strata::ctf {
 namespace {
 
 constexpr std::array<std::string_view, 15> kLogLevels = {
@@ -31,6 +32,7 @@ FieldRole role_of(const FieldClass& type) {
 class Writer {
  public:
   std::string write(const Description& description) {
+    is_old_ = description.version == 1;
     line(0, "Trace class:");
     for (const StreamClass& stream : description.streams) write(description, stream);
     return std::move(text_);
@@ -63,8 +65,11 @@ class Writer {
     if (stream.clock) write(description, description.clocks[*stream.clock]);
     write_scope("Packet context", Scope::PacketContext, stream.packet_context, 2);
     write_scope("Event common context", Scope::EventCommonContext, stream.common_context, 2);
-    for (const EventClass& event : stream.events) {
-      line(2, fmt::format("Event class `{}` (ID {}):", event.name, event.id));
+    std::map<uint64_t, const EventClass*> events;  // in the order in which they are said
+    for (const EventClass& event : stream.events) events.emplace(event.id, &event);
+    for (const auto& [id, it] : events) {
+      const EventClass& event = *it;
+      line(2, fmt::format("Event class `{}` (ID {}):", event.name, id));
       if (event.log_level)
         line(3, fmt::format("Log level: {}", kLogLevels.at(static_cast<size_t>(*event.log_level))));
       write_scope("Specific context", Scope::EventSpecificContext, event.specific_context, 3);
@@ -75,11 +80,10 @@ class Writer {
   void write(const Description& description, const Clock& clock) {
     line(2, "Default clock class:");
     line(3, "Name: " + clock.name);
-    const bool is_old = description.version == 1;
-    if (!clock.uid.empty()) line(3, (is_old ? "UUID: " : "UID: ") + clock.uid);
+    if (!clock.uid.empty()) line(3, (is_old_ ? "UUID: " : "UID: ") + clock.uid);
     if (!clock.description.empty()) line(3, "Description: " + clock.description);
     line(3, "Frequency (Hz): " + with_commas(clock.frequency));
-    if (is_old || clock.precision)
+    if (is_old_ || clock.precision)
       line(3, "Precision (cycles): " + with_commas(clock.precision.value_or(0)));
     line(3, "Offset from origin (s): " + with_commas(static_cast<uint64_t>(clock.offset_seconds)));
     line(3, "Offset from origin (cycles): " + with_commas(clock.offset_cycles));
@@ -87,7 +91,7 @@ class Writer {
     const auto* tracer = description.find_environment("tracer_name");
     const bool is_lttng = tracer && std::holds_alternative<std::string>(*tracer) &&
                           std::get<std::string>(*tracer).starts_with("lttng");
-    if (clock.since_epoch || (is_old && is_lttng)) line(3, "Origin: Unix epoch");
+    if (clock.since_epoch || (is_old_ && is_lttng)) line(3, "Origin: Unix epoch");
   }
 
   // Of a packet context, what is not for the reader's own use.
@@ -109,20 +113,22 @@ class Writer {
                        members == 0 ? "" : ":");
   }
 
-  // As indices, which is how Babeltrace says a path.
-  std::string indices(const FieldPath& path) const {
-    std::string text(kScopes[static_cast<size_t>(path.scope)]);
+  // As indices of fields, or since CTF 2 by their names.
+  std::string length_field(const FieldPath& path) const {
+    std::string text = is_old_ ? "Length field path [" : "Length field location [";
+    text += kScopes[static_cast<size_t>(path.scope)];
     const FieldClass* type = path.scope == scope_ ? root_ : nullptr;
     for (const std::string& name : path.names) {
+      text += &name == path.names.data() ? ": " : ", ";
       const auto* structure = type ? std::get_if<Structure>(&type->kind) : nullptr;
       type = nullptr;
       for (size_t i = 0; structure && i < structure->members.size(); ++i) {
         if (structure->members[i].name != name) continue;
-        text += fmt::format("{} {}", &name == path.names.data() ? ":" : ",", i);
+        text += is_old_ ? std::to_string(i) : name;
         type = structure->members[i].type.get();
       }
     }
-    return text;
+    return text + "]";
   }
 
   void write(const std::string& name, const FieldClass& type, int indent) {
@@ -140,8 +146,8 @@ class Writer {
       if (array->length) {
         line(indent, fmt::format("{}Static array (Length {}):", begin, *array->length));
       } else {
-        line(indent, fmt::format("{}Dynamic array (with length field) (Length field path [{}]):",
-                                 begin, indices(array->count)));
+        line(indent, fmt::format("{}Dynamic array (with length field) ({}):", begin,
+                                 length_field(array->count)));
       }
       write("Element", *array->element, indent + 1);
     } else if (const auto* structure = std::get_if<Structure>(&type.kind)) {
@@ -153,6 +159,7 @@ class Writer {
   }
 
   std::string text_;
+  bool is_old_ = true;
   Scope scope_ = Scope::PacketHeader;
   const FieldClass* root_ = nullptr;
 };
@@ -161,4 +168,4 @@ class Writer {
 
 std::string details(const Description& description) { return Writer().write(description); }
 
-}  // namespace strata::ctf::test
+}  // namespace strata::ctf

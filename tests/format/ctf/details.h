@@ -5,10 +5,10 @@
 
 #include "format/ctf/description.h"
 
-namespace strata::ctf::test {
+namespace strata::ctf {
 
 // A trace's classes in the words of Babeltrace's sink.text.details, as far as the traces that it is
 // compared with go.
 std::string details(const Description& description);
 
-}  // namespace strata::ctf::test
+}  // namespace strata::ctf

@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace strata::ctf::test {
+namespace strata::ctf {
 namespace {
 
 constexpr std::array<std::string_view, 6> kScopes = {"packet-header", "packet",  "header",
@@ -109,4 +109,4 @@ std::string shape(const FieldClass& type) {
   return text + shape(*optional.type);
 }
 
-}  // namespace strata::ctf::test
+}  // namespace strata::ctf

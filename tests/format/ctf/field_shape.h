@@ -6,7 +6,7 @@
 
 #include "format/ctf/description.h"
 
-namespace strata::ctf::test {
+namespace strata::ctf {
 
 // A field class as one line, so that a test can say all of it:
 //   u32@8            an integer of 32 bits, aligned to 8, little-endian; s32: signed; u32be
@@ -23,4 +23,4 @@ namespace strata::ctf::test {
 std::string shape(const FieldClass& type);
 std::string shape(const FieldClassPtr& type);  // null: "none"
 
-}  // namespace strata::ctf::test
+}  // namespace strata::ctf

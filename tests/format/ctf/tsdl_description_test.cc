@@ -9,8 +9,6 @@
 namespace strata::ctf {
 namespace {
 
-using test::shape;
-
 constexpr const char* kTrace = "trace { major = 1; minor = 8; byte_order = le; };\n";
 constexpr const char* kTypes =
     "typealias integer { size = 8; } := u8; typealias integer { size = 32; } := u32;"

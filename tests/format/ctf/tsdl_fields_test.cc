@@ -9,12 +9,10 @@
 namespace strata::ctf {
 namespace {
 
-using test::shape;
-
 std::string metadata(const std::string& fields, const std::string& before,
                      const std::string& order) {
   return "/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = " + order + "; };\n" + before +
-         "\nevent { name = e; fields := struct { " + fields + " }; };\n";
+         "\nevent { name = e; fields := struct {\n" + fields + "\n}; };\n";
 }
 
 std::string payload(const std::string& fields, const std::string& before = "",
@@ -78,7 +76,7 @@ TEST(TsdlFields, AnEmptyArrayAlignsAllTheSame) {
 TEST(TsdlFields, AnArrayMayBeAsLongAsTheEnvironmentSays) {
   EXPECT_EQ(payload("string a[env.count];", "env { count = 3; };"), "{a:[3]text}@8");
   EXPECT_EQ(payload("string a[env.count];", "env { count = \"3\"; };"),
-            "line 4, column 51: 'env.count' is no length");
+            "line 5, column 10: 'env.count' is no length");
 }
 
 TEST(TsdlFields, NamesOfTypesAreThoseOfC) {
@@ -134,7 +132,7 @@ TEST(TsdlFields, ANamedVariantGetsItsTagWhereItIsUsed) {
   EXPECT_EQ(payload(std::string(kTag) + "variant v <tag> x;", "variant v { string one; };"),
             "{tag:u8@8 enum{one=0,two=2..4},x:<payload:tag>(one=0:text)}@8");
   EXPECT_EQ(payload(std::string(kTag) + "variant v x;", "variant v { string one; };"),
-            "line 4, column 98: the variant says no field that chooses");
+            "line 5, column 57: the variant says no field that chooses");
 }
 
 TEST(TsdlFields, AnOptionAndItsNameMayDifferInAnUnderscore) {
@@ -162,7 +160,7 @@ TEST(TsdlFields, WithinAnArrayTheSameElementIsMeant) {
   EXPECT_EQ(payload("struct { integer { size = 8; } n; string x[n]; } a[3];"),
             "{a:[3]{n:u8@8,x:[payload:a.n]text}@8}@8");
   EXPECT_EQ(payload("struct { integer { size = 8; } n; } a[3]; string x[a.n];"),
-            "line 4, column 88: there is no field 'a.n' before this one");
+            "line 5, column 52: there is no field 'a.n' before this one");
 }
 
 TEST(TsdlFields, ALengthMayLieInEveryOptionOfAVariant) {
@@ -173,7 +171,7 @@ TEST(TsdlFields, ALengthMayLieInEveryOptionOfAVariant) {
             "x:[payload:n]text}@8");
   EXPECT_EQ(payload(std::string(kTag) +
                     "variant <tag> { integer { size = 8; } one; string two; } n; string x[n];"),
-            "line 4, column 160: a length must be an unsigned integer; 'n' is none");
+            "line 5, column 126: a length must be an unsigned integer; 'n' is none");
 }
 
 TEST(TsdlFields, APathMayBeginInAnEarlierScope) {
@@ -215,42 +213,42 @@ TEST_P(WrongField, IsRefusedWithItsPlace) {
 INSTANTIATE_TEST_SUITE_P(
     TsdlFields, WrongField,
     testing::Values(
-        Wrong{"integer { size = 0; } a;", "line 4, column 58: expected a size: 1 to 64 bits"},
-        Wrong{"integer { size = 65; } a;", "line 4, column 58: expected a size: 1 to 64 bits"},
-        Wrong{"integer { align = 8; } a;", "line 4, column 41: the integer has no size"},
-        Wrong{"integer { size = 8; size = 8; } a;", "line 4, column 61: 'size' is said twice"},
+        Wrong{"integer { size = 0; } a;", "line 5, column 18: expected a size: 1 to 64 bits"},
+        Wrong{"integer { size = 65; } a;", "line 5, column 18: expected a size: 1 to 64 bits"},
+        Wrong{"integer { align = 8; } a;", "line 5, column 1: the integer has no size"},
+        Wrong{"integer { size = 8; size = 8; } a;", "line 5, column 21: 'size' is said twice"},
         Wrong{"integer { size = 8; align = 3; } a;",
-              "line 4, column 69: expected an alignment: a power of two"},
+              "line 5, column 29: expected an alignment: a power of two"},
         Wrong{"integer { size = 8; align = 0; } a;",
-              "line 4, column 69: expected an alignment: a power of two"},
+              "line 5, column 29: expected an alignment: a power of two"},
         Wrong{"integer { size = 8; align = 4294967296; } a;",
-              "line 4, column 69: expected an alignment: a power of two"},
+              "line 5, column 29: expected an alignment: a power of two"},
         Wrong{"integer { size = 8; base = 7; } a;",
-              "line 4, column 68: expected a base: 2, 8, 10, 16 or one of their names"},
+              "line 5, column 28: expected a base: 2, 8, 10, 16 or one of their names"},
         Wrong{"integer { size = 8; map = clock.none.value; } a;",
-              "line 4, column 67: there is no clock of this name"},
+              "line 5, column 27: there is no clock of this name"},
         Wrong{"integer { size = 18446744073709551616; } a;",
-              "line 4, column 58: '18446744073709551616' does not fit in 64 bits"},
+              "line 5, column 18: '18446744073709551616' does not fit in 64 bits"},
         Wrong{"floating_point { exp_dig = 8; mant_dig = 53; } a;",
-              "line 4, column 41: expected exp_dig and mant_dig of an IEEE 754 number of 16, 32, "
+              "line 5, column 1: expected exp_dig and mant_dig of an IEEE 754 number of 16, 32, "
               "64 or 128 bits"},
         Wrong{"enum : integer { size = 8; } { a = 5 ... 4 } x;",
-              "line 4, column 72: the range of 'a' ends before it begins"},
+              "line 5, column 32: the range of 'a' ends before it begins"},
         Wrong{"enum { a } x;",
-              "line 4, column 41: the enumeration says no type, and there is no 'int' here"},
-        Wrong{"nothing a;", "line 4, column 41: there is no type 'nothing' here"},
-        Wrong{"struct s a;", "line 4, column 41: there is no 'struct s' here"},
-        Wrong{"struct s { struct s x; } a;", "line 4, column 52: there is no 'struct s' here"},
-        Wrong{"string a; string a;", "line 4, column 48: there are two fields 'a'"},
+              "line 5, column 1: the enumeration says no type, and there is no 'int' here"},
+        Wrong{"nothing a;", "line 5, column 1: there is no type 'nothing' here"},
+        Wrong{"struct s a;", "line 5, column 1: there is no 'struct s' here"},
+        Wrong{"struct s { struct s x; } a;", "line 5, column 12: there is no 'struct s' here"},
+        Wrong{"string a; string a;", "line 5, column 8: there are two fields 'a'"},
         Wrong{"string a[-1];",
-              "line 4, column 50: expected a length: a number, or the name of a field"},
+              "line 5, column 10: expected a length: a number, or the name of a field"},
         Wrong{"string a[n]; integer { size = 8; } n;",
-              "line 4, column 50: there is no field 'n' before this one"},
+              "line 5, column 10: there is no field 'n' before this one"},
         Wrong{"integer { size = 8; signed = true; } n; string a[n];",
-              "line 4, column 90: a length must be an unsigned integer; 'n' is none"},
+              "line 5, column 50: a length must be an unsigned integer; 'n' is none"},
         Wrong{"integer { size = 8; } t; variant <t> { string a; } v;",
-              "line 4, column 75: what chooses must be an enumeration; 't' is none"},
-        Wrong{"string a : 3;", "line 4, column 50: bit fields of C are no part of the language"}));
+              "line 5, column 35: what chooses must be an enumeration; 't' is none"},
+        Wrong{"string a : 3;", "line 5, column 10: bit fields of C are no part of the language"}));
 
 TEST(TsdlFields, TypesWithinTypesEndSomewhere) {
   std::string deep;
