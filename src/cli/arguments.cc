@@ -151,7 +151,9 @@ CLI::App* add_trim(CLI::App& app, TrimArguments& arguments) {
   trim->group(kChange);
   trim->add_option("PATH", arguments.path, "The trace")->required();
   add_period(*trim, arguments.begin, arguments.end);
-  trim->add_option("-o,--output", arguments.output, "The new trace")->required()->type_name("FILE");
+  trim->add_option("-o,--output", arguments.output, "The new trace: a file, or a folder")
+      ->required()
+      ->type_name("FILE");
   add_packing(*trim, arguments.packing);
   add_json(*trim, arguments.json, "What was written, as a JSON object");
   trim->footer(with_times("Example:\n  strata trim trace.dat --begin +10s --end +12s -o part.dat"));
@@ -170,12 +172,15 @@ CLI::App* add_convert(CLI::App& app, ConvertArguments& arguments) {
       "and Trace Compass) or json (an object a line)")
       ->required()
       ->type_name("FORMAT");
-  convert->add_option("-o,--output", arguments.output, "The new file")
+  convert->add_option("-o,--output", arguments.output, "The new file, or folder")
       ->required()
       ->type_name("FILE");
   add_packing(*convert, arguments.packing);
   add_json(*convert, arguments.json, "What was written, as a JSON object");
-  convert->footer("Example:\n  strata convert old.dat --to tracedat --compression none -o new.dat");
+  convert->footer(
+      "Examples:\n"
+      "  strata convert old.dat --to tracedat --compression none -o new.dat\n"
+      "  strata convert trace.dat --to ctf -o trace-ctf && babeltrace2 trace-ctf");
   return convert;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/rewrite.h"
 #include "cli/terminal.h"
 #include "recording/open.h"
+#include "recording/to_ctf.h"
 
 namespace strata::cli {
 namespace {
@@ -32,10 +33,12 @@ int to_trace(const ConvertArguments& arguments) {
     complain(trace.error());
     return kExitInput;
   }
-  if (!is_writable_target(arguments.output)) return kExitInput;
+  const bool to_ctf = arguments.to == ConvertArguments::Format::Ctf;
+  if (!to_ctf && !is_writable_target(arguments.output)) return kExitInput;
   Progress progress("converting " + arguments.path, false);
   const recording::RewriteOptions options = rewrite_options(arguments.packing, progress);
-  Status status = recording::convert_to_tracedat(**trace, arguments.output, options);
+  Status status = to_ctf ? recording::to_ctf(**trace, arguments.output, {}, options.progress)
+                         : recording::convert_to_tracedat(**trace, arguments.output, options);
   if (!status) {
     complain(status.error());
     return kExitInput;
