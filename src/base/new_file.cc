@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/unfinished.h"
+
 namespace strata {
 namespace {
 
@@ -47,6 +49,7 @@ Result<NewFile> NewFile::create(const std::string& path) {
   const int named = mkostemp(name.data(), O_CLOEXEC);
   if (named < 0) return system_error(path, "cannot create", errno);
   fchmod(named, default_mode());
+  remember_unfinished(name);
   return NewFile(path, named, name);
 }
 
@@ -71,7 +74,9 @@ NewFile& NewFile::operator=(NewFile&& other) noexcept {
 
 NewFile::~NewFile() {
   if (fd_ >= 0) close(fd_);
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+  if (temporary_.empty()) return;
+  unlink(temporary_.c_str());
+  forget_unfinished(temporary_);
 }
 
 Status NewFile::flush() {
@@ -115,6 +120,7 @@ Status NewFile::publish() {
   }
   if (rename(temporary_.c_str(), path_.c_str()) != 0)
     return system_error(path_, "cannot create", errno);
+  forget_unfinished(temporary_);
   temporary_.clear();
   return {};
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/unfinished.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstring>
@@ -20,9 +22,20 @@ struct Unfinished {
 };
 std::array<Unfinished, 8> unfinished_files;
 
+// A folder cannot be emptied with what a signal handler may call; another program can be started.
+void remove_folder(const char* path) {
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/bin/rm", "rm", "-rf", "--", path, nullptr);
+    _exit(127);
+  }
+  if (child > 0) waitpid(child, nullptr, 0);
+}
+
 void remove_and_exit(int signal) {
-  for (Unfinished& file : unfinished_files)
-    if (file.whole) unlink(file.path);
+  for (Unfinished& file : unfinished_files) {
+    if (file.whole && unlink(file.path) != 0 && errno == EISDIR) remove_folder(file.path);
+  }
   _exit(128 + signal);
 }
 

@@ -5,8 +5,9 @@
 
 namespace strata {
 
-// Files that are only half written while they have a name: they are removed when SIGINT, SIGTERM or
-// SIGHUP ends the program, which then exits with 128 plus the signal's number, as shells do.
+// Files, and folders with all that is in them, that are only half written while they have a name:
+// they are removed when SIGINT, SIGTERM or SIGHUP ends the program, which then exits with 128 plus
+// the signal's number, as shells do.
 void remember_unfinished(const std::string& path);
 void forget_unfinished(const std::string& path);
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/unfinished.h"
 #include "format/ctf/writer.h"
 #include "recording/event_translation.h"
 #include "recording/kernel_description.h"
@@ -339,6 +340,7 @@ Status to_ctf(const trace::Trace& trace, const std::string& folder, const ToCtfO
   ToCtfCounts own;
   ToCtfCounts& told = counts != nullptr ? *counts : own;
   std::optional<Error> problem;
+  remember_unfinished(beside);
   Status status = convert_into(trace, beside, options, progress, told, problem);
   if (status) status = ctf::clear_folder(folder, options.overwrite);
   std::error_code error;
@@ -346,10 +348,9 @@ Status to_ctf(const trace::Trace& trace, const std::string& folder, const ToCtfO
     std::filesystem::rename(beside, folder, error);
     if (error) status = system_error(folder, "cannot create", error.value());
   }
-  if (!status) {
-    std::filesystem::remove_all(beside, error);
-    return status;
-  }
+  if (!status) std::filesystem::remove_all(beside, error);
+  forget_unfinished(beside);
+  if (!status) return status;
   if (problem) return *problem;
   if (!trace.problems().empty()) return trace.problems().front();
   if (told.moved > 0)

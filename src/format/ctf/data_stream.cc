@@ -231,8 +231,18 @@ DataStream::Turn DataStream::next_packet() {
   return Turn::End;
 }
 
-// Whether the last file is longer than when it was mapped; then it is mapped anew.
+// Whether there is more in the last file than before. It may be longer, and is then mapped anew. Or
+// its last packet has become smaller: a writer may let that reach to the file's end, so that the
+// file is whole at every moment, and put the next one where its padding was.
 bool DataStream::has_grown() {
+  if (had_packet_) {
+    const Result<Packet> again =
+        read_packet(plan_.description, *files_.back(), packet_.offset, slots_);
+    if (again && packet_.offset + again->size / 8 < next_offset_) {
+      next_offset_ = packet_.offset + again->size / 8;
+      return true;
+    }
+  }
   Result<MappedFile> now = MappedFile::open(files_.back()->path());
   if (!now || now->size() <= files_.back()->size()) return false;
   grown_ = *std::move(now);

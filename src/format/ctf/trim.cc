@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/new_file.h"
+#include "base/unfinished.h"
 
 namespace strata::ctf {
 namespace {
@@ -115,20 +116,10 @@ Status trim_stream(DataStream& stream, Nanoseconds begin, Nanoseconds end, NewFi
   return finish();
 }
 
-}  // namespace
-
-Status trim(const CtfTrace& trace, Nanoseconds begin, Nanoseconds end, const std::string& folder,
-            const std::function<void(uint64_t, uint64_t)>& progress) {
+Status trim_into(const CtfTrace& trace, Nanoseconds begin, Nanoseconds end,
+                 const std::string& folder, const std::function<void(uint64_t, uint64_t)>& progress,
+                 std::optional<Error>& problem) {
   namespace fs = std::filesystem;
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return Error{folder, std::nullopt, "cannot create the folder: " + error.message()};
-  if (!fs::is_empty(folder, error))
-    return Error{folder, std::nullopt, "there is something in this folder already"};
-  fs::copy_file(trace.metadata_path(), fs::path(folder) / "metadata", error);
-  if (error) return Error{folder, std::nullopt, "cannot copy the metadata: " + error.message()};
-
-  std::optional<Error> problem;
   std::vector<std::unique_ptr<trace::Stream>> streams = trace.open_streams();
   uint64_t total = 0;
   uint64_t before = 0;
@@ -146,6 +137,30 @@ Status trim(const CtfTrace& trace, Nanoseconds begin, Nanoseconds end, const std
     if (!problem && stream.problem()) problem = stream.problem();
     before += stream.bytes_total();
   }
+  // Last: without metadata it is no trace yet.
+  const Result<MappedFile> metadata = MappedFile::open(trace.metadata_path());
+  if (!metadata) return metadata.error();
+  Result<NewFile> copy = NewFile::create((fs::path(folder) / "metadata").string());
+  if (!copy) return std::move(copy).error();
+  if (Status status = copy->append(metadata->bytes()); !status) return status;
+  return copy->publish();
+}
+
+}  // namespace
+
+Status trim(const CtfTrace& trace, Nanoseconds begin, Nanoseconds end, const std::string& folder,
+            const std::function<void(uint64_t, uint64_t)>& progress) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return Error{folder, std::nullopt, "cannot create the folder: " + error.message()};
+  if (!std::filesystem::is_empty(folder, error))
+    return Error{folder, std::nullopt, "there is something in this folder already"};
+  remember_unfinished(folder);
+  std::optional<Error> problem;
+  Status status = trim_into(trace, begin, end, folder, progress, problem);
+  if (!status) std::filesystem::remove_all(folder, error);
+  forget_unfinished(folder);
+  if (!status) return status;
   return problem ? Status(*problem) : Status();
 }
 
