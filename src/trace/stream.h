@@ -30,8 +30,8 @@ class Stream {
   // may still come.
   virtual void skip_to(Nanoseconds time) { (void)time; }
 
-  // From here on what was its end is only the end so far: it says Quiet there and goes on when there
-  // is more. For streams of files that somebody still writes; others end all the same.
+  // From here on what was its end is only the end so far: it says Quiet there and goes on when
+  // there is more. For streams of files that somebody still writes; others end all the same.
   virtual void follow() {}
 
   // How far it is along its bytes, for a progress bar.

@@ -260,7 +260,7 @@ class Describer {
     }
     if (!stream_id && streams_.size() > 1)
       return fail(block.place, "the event does not say which of the streams it is in");
-    auto found = stream_by_id_.find(stream_id.value_or(streams_.front().stream.id));
+    auto found = stream_by_id_.find(stream_id ? *stream_id : streams_.front().stream.id);
     if (found == stream_by_id_.end())
       return fail(said["stream_id"]->place, fmt::format("there is no stream {}", *stream_id));
     StreamTypes& stream = streams_[found->second];

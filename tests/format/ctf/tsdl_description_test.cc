@@ -228,6 +228,8 @@ INSTANTIATE_TEST_SUITE_P(
               "line 3, column 1: the event has no id, and is not the only one of its stream"},
         Wrong{"trace { byte_order = le; };\nstream { };\nevent { stream_id = 9; };",
               "line 3, column 21: there is no stream 9"},
+        Wrong{"trace { byte_order = le; };\nevent { stream_id = 0; };",
+              "line 2, column 21: there is no stream 0"},
         Wrong{"trace { byte_order = le };", "line 1, column 25: expected ';', not '}'"},
         Wrong{"trace { byte_order = le; }",
               "line 1, column 27: expected ';', not the end of the text"},
