@@ -26,11 +26,8 @@ Traces open_traces(const std::vector<std::string>& paths) {
 std::optional<trace::Trace::Span> Traces::span() const {
   std::optional<trace::Trace::Span> all;
   for (const auto& trace : opened) {
-    std::optional<trace::Trace::Span> span = trace->time_span();
-    if (!span) continue;
-    if (!all) all = span;
-    all->begin = std::min(all->begin, span->begin);
-    all->end = std::max(all->end, span->end);
+    if (const std::optional<trace::Trace::Span> span = trace->time_span())
+      trace::Trace::widen(all, *span);
   }
   return all;
 }

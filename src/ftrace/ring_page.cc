@@ -3,7 +3,7 @@
 
 namespace strata::ftrace {
 
-RingPage::RingPage(Bytes page, Target target)
+RingPage::RingPage(Bytes page, Target target, bool cut_off)
     : begin_(page.data()),
       at_(page.data()),
       end_(page.data()),
@@ -20,8 +20,8 @@ RingPage::RingPage(Bytes page, Target target)
   uint64_t size = commit & kCommitMask;
   at_ += header;
   if (size > capacity) {
-    cause_ = "the page says that it holds more than it can";
-    size = 0;
+    cause_ = cut_off ? "the page is cut off" : "the page says that it holds more than it can";
+    size = cut_off ? capacity : 0;
   }
   end_ = at_ + size;
   bytes_used_ = header + size;

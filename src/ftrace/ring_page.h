@@ -50,7 +50,9 @@ class RingPage {
 
   RingPage() = default;
   // Starts at the page's first record. A page that cannot be right gives Corrupt at the first step.
-  RingPage(Bytes page, Target target);
+  // `cut_off`: the file ended within the page; then its records are given as far as they go, before
+  // Corrupt says so.
+  RingPage(Bytes page, Target target, bool cut_off = false);
 
   Step next() {
     for (;;) {

@@ -52,15 +52,6 @@ class TypeCounter {
   TypeTable<uint64_t> sparse_;
 };
 
-void widen(std::optional<Trace::Span>& span, const Trace::Span& by) {
-  if (!span) {
-    span = by;
-  } else {
-    span->begin = std::min(span->begin, by.begin);
-    span->end = std::max(span->end, by.end);
-  }
-}
-
 }  // namespace
 
 TraceSummary summarize(const Trace& trace, const ProgressCallback& progress) {
@@ -96,7 +87,7 @@ TraceSummary summarize(const Trace& trace, const ProgressCallback& progress) {
     bytes_done += stream->bytes_total();
     if (part.events > 0) {
       part.span = span;
-      widen(summary.span, span);
+      Trace::widen(summary.span, span);
     }
     if (stream->problem()) summary.problems.push_back(*stream->problem());
     summary.problem_count += stream->problem_count();

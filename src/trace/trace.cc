@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/trace.h"
 
+#include <algorithm>
+
 namespace strata::trace {
+
+void Trace::widen(std::optional<Span>& all, const Span& part) {
+  if (!all) all = part;
+  all->begin = std::min(all->begin, part.begin);
+  all->end = std::max(all->end, part.end);
+}
 
 void Trace::print_packet(const Event& event, TextBuffer& out) const {
   out.put(std::string_view("{ cpu_id = "));

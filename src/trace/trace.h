@@ -69,6 +69,8 @@ class Trace {
     Nanoseconds end;
   };
   virtual std::optional<Span> time_span() const = 0;
+  // Makes `all` reach as far as `part` does.
+  static void widen(std::optional<Span>& all, const Span& part);
 
   // What could not be read when it opened.
   const std::vector<Error>& problems() const { return problems_; }

@@ -257,6 +257,11 @@ TEST_P(RingPageTest, CutOffAtAnyByteItIsReadNoFurther) {
   for (size_t size = 0; size <= used; ++size) {
     guarded.assign(Bytes(whole_page).first(size));
     read_all(RingPage(guarded.bytes(), GetParam()));
+    // Where that is known, what is whole is given.
+    const Outcome known = read_all(RingPage(guarded.bytes(), GetParam(), true));
+    ASSERT_LE(known.records.size(), all.size());
+    for (size_t i = 0; i < known.records.size(); ++i) EXPECT_EQ(known.records[i], all[i]);
+    EXPECT_TRUE(size < used || known.records.size() == all.size());
 
     // And with a header that admits it: what is read is a prefix of the whole.
     const size_t header = 8 + GetParam().long_size;
@@ -267,6 +272,14 @@ TEST_P(RingPageTest, CutOffAtAnyByteItIsReadNoFurther) {
     ASSERT_LE(outcome.records.size(), all.size());
     for (size_t i = 0; i < outcome.records.size(); ++i) EXPECT_EQ(outcome.records[i], all[i]);
   }
+}
+
+TEST_P(RingPageTest, CutOffItGivesTheRecordsThatAreWhole) {
+  const auto maker = at(1).data(1, as_bytes("1st!")).data(1, as_bytes("2nd!"));
+  const auto whole_page = maker.page(8 + GetParam().long_size + maker.records_size());
+  const Outcome outcome =
+      read_all(RingPage(Bytes(whole_page).first(whole_page.size() - 1), GetParam(), true));
+  EXPECT_EQ(outcome.records, (Records{{2, "1st!"}}));
 }
 
 TEST_P(RingPageTest, AnyBitMayFlip) {

@@ -258,10 +258,7 @@ std::optional<trace::Trace::Span> CtfTrace::time_span() const {
     const std::unique_ptr<DataStream> stream = open_stream(source);
     if (stream->next() != trace::Step::Event) continue;
     const Nanoseconds begin = stream->event().time;
-    const Nanoseconds end = stream->last_time().value_or(begin);
-    if (!span) span = Span{begin, end};
-    span->begin = std::min(span->begin, begin);
-    span->end = std::max(span->end, end);
+    widen(span, {begin, stream->last_time().value_or(begin)});
   }
   return span;
 }

@@ -99,6 +99,19 @@ inline bool is_present(const Optional& optional, uint64_t selector) {
              : in_ranges(selector, optional.selector_is_signed, optional.ranges);
 }
 
+// A sink that cares for nothing: what cares for little builds upon it.
+struct DeafSink {
+  void integer(std::string_view, const Integer&, uint64_t) {}
+  void real(std::string_view, const Float&, uint64_t) {}
+  void text(std::string_view, const Text&, Bytes) {}
+  void blob(std::string_view, const Blob&, Bytes) {}
+  void begin_structure(std::string_view) {}
+  void end_structure() {}
+  void begin_array(std::string_view, const Array&, uint64_t) {}
+  void begin_element(uint64_t) {}
+  void end_array() {}
+};
+
 // Walks over one field and all that is in it, in the order in which it lies, and tells `sink` of
 // everything it passes:
 //

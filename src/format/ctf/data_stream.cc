@@ -15,7 +15,7 @@ namespace {
 
 // The id and time of an event, wherever its header keeps them. An id that comes later replaces one
 // before it.
-struct HeaderSink {
+struct HeaderSink : DeafSink {
   std::optional<uint64_t> id;
   std::optional<uint64_t> time;
   uint32_t time_bits = 64;
@@ -27,14 +27,6 @@ struct HeaderSink {
       time_bits = type.size == 0 ? 64 : type.size;
     }
   }
-  void real(std::string_view, const Float&, uint64_t) {}
-  void text(std::string_view, const Text&, Bytes) {}
-  void blob(std::string_view, const Blob&, Bytes) {}
-  void begin_structure(std::string_view) {}
-  void end_structure() {}
-  void begin_array(std::string_view, const Array&, uint64_t) {}
-  void begin_element(uint64_t) {}
-  void end_array() {}
 };
 
 }  // namespace

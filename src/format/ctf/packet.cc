@@ -10,7 +10,7 @@ constexpr uint64_t kMagic = 0xc1fc1fc1;
 
 // Picks out what has a role. Not the UUID: traces that were copied together by hand, whose packets
 // carry another one than their metadata, are read by every other reader.
-struct RoleSink {
+struct RoleSink : DeafSink {
   std::optional<uint64_t> magic;
   std::optional<uint64_t> stream_class;
   std::optional<uint64_t> total;
@@ -63,14 +63,6 @@ struct RoleSink {
         break;
     }
   }
-  void blob(std::string_view, const Blob&, Bytes) {}
-  void real(std::string_view, const Float&, uint64_t) {}
-  void text(std::string_view, const Text&, Bytes) {}
-  void begin_structure(std::string_view) {}
-  void end_structure() {}
-  void begin_array(std::string_view, const Array&, uint64_t) {}
-  void begin_element(uint64_t) {}
-  void end_array() {}
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ class CpuPages {
   Step next();
 
   Bytes page() const { return page_; }
+  bool is_cut_off() const { return page_.size() < page_size_; }
   // Where the page is in the file; for a compressed one, where its chunk is.
   uint64_t page_offset() const { return page_offset_; }
   const Error& error() const { return error_; }

@@ -56,7 +56,7 @@ bool CpuStream::next_page() {
   while (!ended_) {
     switch (pages_.next()) {
       case CpuPages::Step::Page:
-        page_ = ftrace::RingPage(pages_.page(), target_);
+        page_ = ftrace::RingPage(pages_.page(), target_, pages_.is_cut_off());
         if (page_.lost_count_known())
           note_loss(page_.lost_count());
         else if (page_.lost())
