@@ -74,7 +74,7 @@ class RingPage {
         return Step::Record;
       }
       const Step step = special(type_len, delta, left);
-      if (step != Step::End || at_ == end_) return step;
+      if (step != Step::End) return step;
     }
   }
 
