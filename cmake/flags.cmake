@@ -16,7 +16,7 @@ if(STRATA_BUILD STREQUAL "release")
   # -g1: function names and lines for profilers and stack traces at a fraction of -g's size.
   # Optimised across files where it counts: the program and the benchmarks are linked with
   # strata_whole_program: an event's way spans five files. Objects are fat, so that tests
-  # link them as they are, in a tenth of the time.
+  # link them as they are.
   add_compile_options(-O2 -g1 -flto=auto -ffat-lto-objects)
   add_link_options(-fno-lto)
   add_compile_definitions(NDEBUG)
