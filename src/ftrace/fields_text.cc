@@ -64,9 +64,7 @@ void FieldsText::print_array(Shown& shown, Bytes record, TextBuffer& out) const 
 }
 
 void FieldsText::print_number(const Shown& shown, Bytes record, TextBuffer& out) const {
-  trace::FieldRef ref(shown.field, order_);
-  ref.location = trace::Location::InPlace;
-  ref.is_signed = false;
+  const trace::FieldRef ref = trace::FieldRef(shown.field, order_).plain();
   const auto value = static_cast<uint64_t>(read_integer(record, ref).value_or(0));
   Conversion c{.letter = 'd', .bytes = 8};
   if (shown.nature.pointer || (shown.nature.of_long && !shown.field.is_signed)) {

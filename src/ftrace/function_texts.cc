@@ -23,10 +23,7 @@ FieldRef number_field(const EventType& type, std::string_view name) {
   const trace::Field* field = type.find(name);
   if (!field || field < type.fields.data() + type.common_fields) return {};
   if (field->size != 1 && field->size != 2 && field->size != 4 && field->size != 8) return {};
-  FieldRef ref(*field, type.order);
-  ref.location = trace::Location::InPlace;
-  ref.is_signed = false;
-  return ref;
+  return FieldRef(*field, type.order).plain();
 }
 
 size_t CallDepths::enter(CpuId cpu, std::string_view caller, std::string_view function) {

@@ -55,6 +55,7 @@ ClockReader::ClockReader(std::vector<ClockMap> chain) {
   if (chain.empty()) return;
   first_.map = std::move(chain.front());
   for (size_t i = 1; i < chain.size(); ++i) rest_.emplace_back().map = std::move(chain[i]);
+  is_chain_ = !rest_.empty();
 }
 
 int64_t ClockReader::Step::move_to(uint64_t t) {

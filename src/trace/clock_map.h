@@ -86,7 +86,7 @@ class ClockReader {
 
   Nanoseconds at(Ticks ticks) {
     const int64_t value = first_.at(raw(ticks));
-    return Nanoseconds{rest_.empty() ? value : through_rest(value)};
+    return Nanoseconds{is_chain_ ? through_rest(value) : value};
   }
 
  private:
@@ -113,6 +113,7 @@ class ClockReader {
   int64_t through_rest(int64_t value);
 
   Step first_;
+  bool is_chain_ = false;  // there is a rest
   std::vector<Step> rest_;
 };
 

@@ -23,14 +23,17 @@ struct Event {
   const Stream* stream = nullptr;  // that it came from
   Bases bases = nullptr;           // where fields lie that have no fixed offset; see Location
 
-  std::optional<int64_t> integer(FieldRef ref) const { return read_integer(record, ref, bases); }
-  std::optional<double> real(FieldRef ref) const { return read_float(record, ref, bases); }
-  std::string_view text(FieldRef ref) const { return read_text(record, ref, bases); }
-  Bytes bytes(FieldRef ref) const { return read_bytes(record, ref, bases); }
+  std::optional<int64_t> integer(const FieldRef& ref) const {
+    return read_integer(record, ref, bases);
+  }
+  std::optional<double> real(const FieldRef& ref) const { return read_float(record, ref, bases); }
+  std::string_view text(const FieldRef& ref) const { return read_text(record, ref, bases); }
+  Bytes bytes(const FieldRef& ref) const { return read_bytes(record, ref, bases); }
   // The thread that was running: told by the event, or else by what its CPU did before.
   Tid tid() const {
-    const std::optional<int64_t> told = integer(type->tid);
-    return told ? Tid(static_cast<int32_t>(*told)) : running;
+    int64_t tid = raw(running);
+    load_integer(record, type->tid, bases, tid);
+    return Tid(static_cast<int32_t>(tid));
   }
 };
 

@@ -9,16 +9,62 @@ namespace strata::trace {
 FieldRef::FieldRef(const Field& field, ByteOrder order)
     : offset(field.offset),
       size(field.size),
-      element_size(static_cast<uint8_t>(field.element_size <= 8 ? field.element_size : 0)),
       location(field.location),
+      base(field.base),
+      end_base(field.end_base),
+      element_size(static_cast<uint8_t>(field.element_size <= 8 ? field.element_size : 0)),
       kind(field.kind),
       is_signed(field.is_signed),
       swap(field.order.value_or(order) != kNativeOrder),
-      big(field.order.value_or(order) == ByteOrder::Big),
-      base(field.base),
-      end_base(field.end_base) {}
+      big(field.order.value_or(order) == ByteOrder::Big) {
+  set_load();
+}
+
+void FieldRef::set_load() {
+  load = IntegerLoad::Other;
+  if (location > Location::Based || (swap && size > 1)) return;
+  switch (size) {
+    case 1:
+      load = is_signed ? IntegerLoad::I8 : IntegerLoad::U8;
+      break;
+    case 2:
+      load = is_signed ? IntegerLoad::I16 : IntegerLoad::U16;
+      break;
+    case 4:
+      load = is_signed ? IntegerLoad::I32 : IntegerLoad::U32;
+      break;
+    case 8:
+      load = IntegerLoad::U64;
+      break;
+    default:
+      break;
+  }
+}
+
+FieldRef FieldRef::plain() const {
+  FieldRef ref = *this;
+  ref.location = Location::InPlace;
+  ref.is_signed = false;
+  ref.set_load();
+  return ref;
+}
+
+FieldRef FieldRef::element() const {
+  FieldRef ref = *this;
+  ref.location = Location::InPlace;
+  ref.size = std::has_single_bit(element_size) ? element_size : 1;
+  ref.offset = 0;
+  ref.set_load();
+  return ref;
+}
 
 uint64_t read_bits(const std::byte* bytes, uint64_t first, uint32_t count, bool big_endian) {
+  // Whole words of the other byte order are common enough to be worth a load.
+  if (first % 8 == 0 && (count == 32 || count == 64)) {
+    const bool swap = big_endian != (kNativeOrder == ByteOrder::Big);
+    bytes += first / 8;
+    return count == 32 ? load<uint32_t>(bytes, swap) : load<uint64_t>(bytes, swap);
+  }
   uint64_t value = 0;
   uint32_t done = 0;
   while (done < count) {
@@ -47,23 +93,28 @@ void write_bits(std::byte* bytes, uint64_t first, uint32_t count, bool big_endia
   }
 }
 
-std::optional<int64_t> read_based_integer(Bytes record, FieldRef ref, Bases bases) {
-  const uint32_t base = bases[ref.base];
-  if (base == kAbsent || ref.location == Location::Span) return std::nullopt;
-  if (ref.location == Location::Based) {
-    ref.location = Location::InPlace;
-    ref.offset += base / 8;
-    return read_integer(record, ref);
+std::optional<int64_t> read_other_integer(Bytes record, const FieldRef& ref, Bases bases) {
+  const bool in_bits = ref.location == Location::BasedBits;
+  if (ref.location == Location::Span || ref.size == 0) return std::nullopt;
+  uint64_t bits = uint64_t{ref.size} * 8;
+  uint64_t first = uint64_t{ref.offset} * 8;
+  if (in_bits) {
+    bits = ref.size;
+    first = uint64_t{bases[ref.base]} + ref.offset;
+  } else if (ref.location == Location::Based) {
+    first += bases[ref.base] & ~7u;
   }
-  const uint64_t first = uint64_t{base} + ref.offset;
-  if (ref.size == 0 || ref.size > 64 || first + ref.size > record.size() * 8) return std::nullopt;
-  const uint64_t value = read_bits(record.data(), first, ref.size, ref.big);
-  const unsigned unused = 64 - ref.size;
+  // What lies in whole bytes is an integer of a size that a processor has. An absent base is beyond
+  // every record.
+  if (bits > 64 || !(in_bits || std::has_single_bit(bits)) || first + bits > record.size() * 8)
+    return std::nullopt;
+  const uint64_t value = read_bits(record.data(), first, static_cast<uint32_t>(bits), ref.big);
+  const uint64_t unused = 64 - bits;
   return ref.is_signed ? static_cast<int64_t>(value << unused) >> unused
                        : static_cast<int64_t>(value);
 }
 
-Bytes read_bytes(Bytes record, FieldRef ref, Bases bases) {
+Bytes read_bytes(Bytes record, const FieldRef& ref, Bases bases) {
   if (ref.location >= Location::Based) {
     const uint32_t base = bases[ref.base];
     if (base == kAbsent || ref.location == Location::BasedBits) return {};
@@ -84,12 +135,12 @@ Bytes read_bytes(Bytes record, FieldRef ref, Bases bases) {
   return record.subspan(offset, length);
 }
 
-std::string_view read_text(Bytes record, FieldRef ref, Bases bases) {
+std::string_view read_text(Bytes record, const FieldRef& ref, Bases bases) {
   const std::string_view text = as_text(read_bytes(record, ref, bases));
   return text.substr(0, text.find('\0'));
 }
 
-std::optional<double> read_float(Bytes record, FieldRef ref, Bases bases) {
+std::optional<double> read_float(Bytes record, const FieldRef& ref, Bases bases) {
   const Bytes bytes = read_bytes(record, ref, bases);
   if (bytes.size() == 4) return std::bit_cast<float>(load<uint32_t>(bytes.data(), ref.swap));
   if (bytes.size() == 8) return std::bit_cast<double>(load<uint64_t>(bytes.data(), ref.swap));

@@ -17,12 +17,7 @@ void put_integer(int64_t value, bool is_signed, TextBuffer& out) {
 }
 
 void put_array(Bytes bytes, const FieldRef& field, TextBuffer& out) {
-  FieldRef element = field;
-  bool whole = field.element_size == 1 || field.element_size == 2 || field.element_size == 4 ||
-               field.element_size == 8;
-  element.size = whole ? field.element_size : 1;
-  element.location = Location::InPlace;
-  for (element.offset = 0; bytes.size() - element.offset >= element.size;
+  for (FieldRef element = field.element(); bytes.size() - element.offset >= element.size;
        element.offset += element.size) {
     if (element.offset > 0) out.put(std::string_view(", "));
     put_integer(read_integer(bytes, element).value_or(0), element.is_signed, out);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "trace/stream.h"
@@ -26,7 +28,15 @@ class Merge {
  public:
   explicit Merge(std::vector<std::unique_ptr<Stream>> streams);
 
-  Step next();
+  Step next() {
+    if (winner_ == nullptr) [[unlikely]]
+      return start();
+    const int64_t before = winner_->event().time.count;
+    const Step step = winner_->next();
+    const Key key = key_of(*winner_, winner_index_, step);
+    backward_steps_ += key.time < before;
+    return play(key);
+  }
 
   // After Step::Event: the event, and the place in the list of the stream it came from.
   const Event& event() const { return winner_->event(); }
@@ -40,18 +50,46 @@ class Merge {
 
  private:
   // A stream's place in the order: by time, then by rank, which is its place in the list and, below
-  // that, its step. A stream that ended comes behind all others, whatever the time.
+  // that, its step. A stream that ended comes behind all others, whatever the time. The stream goes
+  // along: what is done with the winner waits for nothing but the match, whose outcome no processor
+  // foresees well.
   struct Key {
     int64_t time;
     uint64_t rank;
+    Stream* stream;
   };
-  static Key key_of(const Stream& stream, size_t index, Step step);
-  static void order(Key& first, Key& second);
+  static constexpr uint64_t kStepMask = 3;
+  static constexpr unsigned kIndexShift = 2;
+  static constexpr uint64_t kEnded = uint64_t{1} << 63;
+
+  static Key key_of(Stream& stream, size_t index, Step step) {
+    const uint64_t rank = index << kIndexShift | static_cast<uint64_t>(step);
+    if (step == Step::End) [[unlikely]]
+      return {std::numeric_limits<int64_t>::max(), rank | kEnded, &stream};
+    return {stream.event().time.count, rank, &stream};
+  }
+  static void order(Key& first, Key& second) {
+    const bool exchange =
+        second.time != first.time ? second.time < first.time : second.rank < first.rank;
+    if (exchange) std::swap(first, second);
+  }
 
   Step start();
-  Step crown(Key winner);
+  // The matches of the winner before, which has taken a step, on its way up.
+  Step play(Key key) {
+    Key* const losers = losers_.data();
+    for (size_t node = (leaf_count_ + winner_index_) / 2; node >= 1; node /= 2)
+      order(key, losers[node]);
+    return crown(key);
+  }
+  Step crown(Key winner) {
+    winner_index_ = (winner.rank & ~kEnded) >> kIndexShift;
+    winner_ = winner.stream;
+    return static_cast<Step>(winner.rank & kStepMask);
+  }
 
   std::vector<std::unique_ptr<Stream>> leaves_;
+  size_t leaf_count_;         // without the division that a vector's size takes
   std::vector<Key> losers_;   // of node 1 (the final) to n-1; [0] is not used
   Stream* winner_ = nullptr;  // null: not started
   size_t winner_index_ = 0;
