@@ -35,13 +35,29 @@ unsigned decimal_digits(uint64_t value) {
   return guess + (value >= kPowersOfTen[guess] ? 1 : 0) + (value == 0 ? 1 : 0);
 }
 
+void write_pair(char* at, uint64_t below_100) { std::memcpy(at, &kPairs[2 * below_100], 2); }
+
+// Four digits a step: each waits for the division before it, within a step nothing does.
 void write_digits(char* end, uint64_t value, unsigned digits) {
-  while (digits >= 2) {
-    std::memcpy(end -= 2, &kPairs[2 * (value % 100)], 2);
-    value /= 100;
-    digits -= 2;
+  for (; digits >= 4; digits -= 4) {
+    const uint64_t rest = value / 10'000;
+    const uint64_t four = value - rest * 10'000;
+    write_pair(end -= 2, four % 100);
+    write_pair(end -= 2, four / 100);
+    value = rest;
   }
-  if (digits == 1) *--end = static_cast<char>('0' + value % 10);
+  if (digits >= 2) {
+    write_pair(end -= 2, value % 100);
+    value /= 100;
+  }
+  if (digits % 2 == 1) *--end = static_cast<char>('0' + value % 10);
+}
+
+char* write_hex(char* out, uint64_t value, const char* letters) {
+  const unsigned bits = 64 - static_cast<unsigned>(std::countl_zero(value | 1));
+  const unsigned digits = (bits + 3) / 4;
+  for (unsigned i = digits; i-- > 0; value >>= 4) out[i] = letters[value & 15];
+  return out + digits;
 }
 
 }  // namespace
@@ -68,11 +84,9 @@ char* write_decimal(char* out, int64_t value) {
   return write_decimal(out, magnitude);
 }
 
-char* write_hex(char* out, uint64_t value) {
-  const unsigned bits = 64 - static_cast<unsigned>(std::countl_zero(value | 1));
-  const unsigned digits = (bits + 3) / 4;
-  for (unsigned i = digits; i-- > 0; value >>= 4) out[i] = "0123456789abcdef"[value & 15];
-  return out + digits;
+char* write_hex(char* out, uint64_t value) { return write_hex(out, value, "0123456789abcdef"); }
+char* write_upper_hex(char* out, uint64_t value) {
+  return write_hex(out, value, "0123456789ABCDEF");
 }
 
 TextBuffer::TextBuffer(size_t capacity)

@@ -64,6 +64,7 @@ class TextBuffer {
 char* write_decimal(char* out, uint64_t value);
 char* write_decimal(char* out, int64_t value);
 char* write_hex(char* out, uint64_t value);
+char* write_upper_hex(char* out, uint64_t value);
 // Exactly `digits` digits, with leading zeros.
 char* write_padded(char* out, uint64_t value, unsigned digits);
 

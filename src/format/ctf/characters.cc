@@ -2,6 +2,7 @@
 #include "format/ctf/characters.h"
 
 #include <array>
+#include <cstring>
 
 #include "format/ctf/cursor.h"
 
@@ -47,11 +48,31 @@ constexpr auto kEscapes = [] {
   return escapes;
 }();
 
+// How many characters at the start of `text` stand for themselves, in whole blocks.
+size_t plain_blocks(std::string_view text) {
+  using Block = unsigned char __attribute__((vector_size(16)));
+  size_t done = 0;
+  for (; text.size() - done >= sizeof(Block); done += sizeof(Block)) {
+    Block block;
+    std::memcpy(&block, text.data() + done, sizeof block);
+    const auto special = (block < 0x20) | (block == 0x7f) | (block == '"') | (block == '\'') |
+                         (block == '?') | (block == '\\');
+    uint64_t halves[2];
+    static_assert(sizeof halves == sizeof special);
+    std::memcpy(halves, &special, sizeof halves);
+    if ((halves[0] | halves[1]) != 0) break;
+  }
+  return done;
+}
+
 }  // namespace
 
 void put_escaped(std::string_view text, TextBuffer& out) {
   char* at = out.room(text.size() * 4);
-  for (const char c : text) {
+  const size_t plain = plain_blocks(text);
+  if (plain > 0) std::memcpy(at, text.data(), plain);
+  at += plain;
+  for (const char c : text.substr(plain)) {
     const auto byte = static_cast<unsigned char>(c);
     if (kEscapes[byte] != 0) {
       *at++ = '\\';

@@ -214,17 +214,36 @@ std::vector<std::unique_ptr<trace::Stream>> CtfTrace::open_streams() const {
   return streams;
 }
 
+namespace {
+
+// Where a field of an event begins. Bases count from the byte that the record begins in.
+Cursor cursor_at(const trace::Event& event, const trace::FieldRef& ref) {
+  Cursor at = static_cast<const DataStream&>(*event.stream).record_cursor();
+  const uint64_t offset =
+      ref.location == trace::Location::BasedBits ? ref.offset : uint64_t{ref.offset} * 8;
+  at.advance(uint64_t{event.bases[ref.base]} + offset - (at.position() & 7));
+  return at;
+}
+
+}  // namespace
+
 void CtfTrace::print_fields(const trace::Event& event, TextBuffer& out) const {
   const auto& plan = static_cast<const EventPlan&>(*event.type);
   const auto& stream = static_cast<const DataStream&>(*event.stream);
+  if (plan.text) {
+    plan.text->print(event, out, [&](const FieldClass& type, const trace::FieldRef& ref) {
+      Cursor at = cursor_at(event, ref);
+      return show(type, at, stream.slots(), out);
+    });
+    return;
+  }
   Cursor at = stream.record_cursor();
   bool first = true;
-  for (const FieldClass* scope : {plan.stream->common_context.get(),
-                                  plan.event->specific_context.get(), plan.event->payload.get()}) {
+  for (const FieldClass* scope : plan.scopes()) {
     if (scope == nullptr) continue;
     if (!first) out.put(std::string_view(", "));
     first = false;
-    if (!show_structure(*scope, at, stream.slots(), out)) return;
+    if (!show(*scope, at, stream.slots(), out)) return;
   }
 }
 
@@ -238,13 +257,11 @@ void CtfTrace::print_compound(const trace::Event& event, const trace::Field& fie
   const auto& stream = static_cast<const DataStream&>(*event.stream);
   const auto index = static_cast<size_t>(&field - plan.fields.data());
   const FieldClass* type = index < plan.classes.size() ? plan.classes[index] : nullptr;
-  const uint32_t base = event.bases[field.base];
-  if (type == nullptr || base == trace::kAbsent) {
+  if (type == nullptr || event.bases[field.base] == trace::kAbsent) {
     out.put(std::string_view("null"));
     return;
   }
-  Cursor at = stream.record_cursor();
-  at.advance(uint64_t{base} + uint64_t{field.offset} * 8 - (at.position() & 7));
+  Cursor at = cursor_at(event, trace::FieldRef(field, plan.order));
   const size_t before = out.size();
   if (!show_json(*type, at, stream.slots(), out)) {
     out.truncate(before);

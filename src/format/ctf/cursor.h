@@ -40,8 +40,6 @@ class Cursor {
   uint64_t fixed(uint32_t size, ByteOrder order) {
     const uint64_t at = position_;
     if (!advance(size)) return 0;
-    if (at % 8 == 0 && size == 32) return load<uint32_t>(packet_ + at / 8, order != kNativeOrder);
-    if (at % 8 == 0 && size == 64) return load<uint64_t>(packet_ + at / 8, order != kNativeOrder);
     return trace::read_bits(packet_, at, size, order == ByteOrder::Big);
   }
   // An integer as it lies here, sign-extended; passed over.

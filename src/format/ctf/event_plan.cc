@@ -335,8 +335,7 @@ std::unique_ptr<EventPlan> plan_event(const Description& description, const Stre
   }
   type.order = description.order;
 
-  const FieldClass* scopes[] = {stream.common_context.get(), event.specific_context.get(),
-                                event.payload.get()};
+  const std::array<const FieldClass*, 3> scopes = plan->scopes();
   plan->alignment = 1;
   for (const FieldClass* scope : scopes) {
     if (scope == nullptr) continue;
@@ -348,6 +347,7 @@ std::unique_ptr<EventPlan> plan_event(const Description& description, const Stre
   planner.scope(scopes[1], true);
   planner.scope(scopes[2], false);
   if (!planner.finish()) return nullptr;
+  plan->text = TextPlan::make(*plan);
 
   const auto context = [&](std::string_view name) {
     const Field* field = type.find(name);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 
 #include "format/ctf/description.h"
 #include "format/ctf/measure.h"
+#include "format/ctf/text_plan.h"
 #include "trace/event_type.h"
 
 namespace strata::ctf {
@@ -23,6 +25,12 @@ struct EventPlan : trace::EventType {
   // Of all records, in bits; nothing: `measure` finds it.
   std::optional<uint64_t> size;
   Measure measure;
+  std::optional<TextPlan> text;  // nothing: it is walked over to be shown
+
+  // What makes up a record, in this order; null for what there is not.
+  std::array<const FieldClass*, 3> scopes() const {
+    return {stream->common_context.get(), event->specific_context.get(), event->payload.get()};
+  }
 };
 
 // Nothing for a class that is beyond all reason: tens of thousands of varying fields.

@@ -31,9 +31,8 @@ void put_number(const Integer& type, uint64_t value, TextBuffer& out) {
       type.size == 0 || type.size >= 64 ? value : value & ((uint64_t{1} << type.size) - 1);
   switch (type.base) {
     case 16: {
-      char text[20];
-      const int size = std::snprintf(text, sizeof text, "0x%lX", bits);
-      out.put(std::string_view(text, static_cast<size_t>(size)));
+      out.put(std::string_view("0x"));
+      out.advance_to(write_upper_hex(out.room(16), bits));
       return;
     }
     case 8: {
@@ -236,7 +235,7 @@ class JsonSink {
 
 }  // namespace
 
-bool show_structure(const FieldClass& type, Cursor& at, Slots& slots, TextBuffer& out) {
+bool show(const FieldClass& type, Cursor& at, Slots& slots, TextBuffer& out) {
   TextSink sink(out);
   return walk(type, {}, at, slots, sink);
 }

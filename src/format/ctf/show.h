@@ -8,9 +8,9 @@
 
 namespace strata::ctf {
 
-// A structure's members as Babeltrace prints them: { a = 1, b = "x", c = [ [0] = 1, [1] = 2 ] }.
-// False where the record ends first.
-bool show_structure(const FieldClass& type, Cursor& at, Slots& slots, TextBuffer& out);
+// A value as Babeltrace prints it; a structure: { a = 1, b = "x", c = [ [0] = 1, [1] = 2 ] }. False
+// where the record ends first.
+bool show(const FieldClass& type, Cursor& at, Slots& slots, TextBuffer& out);
 
 // The same of a packet's context, without what is only for reading the packet (sizes, times,
 // counters). Nothing where nothing else is told.
