@@ -12,6 +12,8 @@
 #include <limits>
 #include <mutex>
 
+#include "base/file_descriptor.h"
+
 namespace strata {
 
 // Regions are handed out and taken back but never freed, so that the handler, which may run in any
@@ -42,20 +44,6 @@ uint64_t page_size() {
   static const auto size = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   return size;
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 }  // namespace
 
@@ -117,7 +105,7 @@ MappedFile::Region* MappedFile::Region::acquire(uintptr_t begin, uintptr_t end) 
 }
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return system_error(path, "cannot open", errno);
   struct stat status;
   if (fstat(file.get(), &status) != 0) return system_error(path, "cannot stat", errno);
