@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/file_descriptor.h"
 #include "base/unfinished.h"
 
 namespace strata {
@@ -90,6 +91,23 @@ Status NewFile::flush() {
 Status NewFile::append(Bytes bytes) {
   pending_.insert(pending_.end(), bytes.begin(), bytes.end());
   return pending_.size() < kWriteSize ? Status() : flush();
+}
+
+Status NewFile::append_file(const std::string& path, uint64_t size) {
+  if (Status status = flush(); !status) return status;
+  const FileDescriptor from(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!from) return system_error(path, "cannot open", errno);
+  off_t at = 0;
+  while (size > 0) {
+    auto to = static_cast<off_t>(written_);
+    const ssize_t copied = copy_file_range(from.get(), &at, fd_, &to, size, 0);
+    if (copied < 0 && errno == EINTR) continue;
+    if (copied < 0) return system_error(path_, "cannot copy " + path + " into it", errno);
+    if (copied == 0) return Error{path, static_cast<uint64_t>(at), "ends too early"};
+    written_ += static_cast<uint64_t>(copied);
+    size -= static_cast<uint64_t>(copied);
+  }
+  return {};
 }
 
 Status NewFile::overwrite(uint64_t offset, Bytes bytes) {

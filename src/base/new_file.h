@@ -23,6 +23,8 @@ class NewFile {
 
   // At the end; kept in memory until there is enough of it for one write.
   Status append(Bytes bytes);
+  // The first `size` bytes of another file, which the kernel copies, or shares where it can.
+  Status append_file(const std::string& path, uint64_t size);
   // Over what was appended before.
   Status overwrite(uint64_t offset, Bytes bytes);
   // Zeros up to the next multiple.

@@ -50,9 +50,9 @@ class Instance {
   // "mono_raw", "x86-tsc": a name of trace_clock. Empties the ring.
   Status set_clock(std::string_view clock);
   Status set_buffer_size(uint64_t bytes_a_cpu);
-  // Nothing is recorded before start(). Not asked for by name is what may be missing: `missing`
-  // then gets it; otherwise the first one that fails is the error.
-  Status enable(const std::vector<EventChoice>& events);
+  // Nothing is recorded before start(). What the kernel refuses is told in `refused`, one for each,
+  // and does not keep the others from being enabled.
+  void enable(const std::vector<EventChoice>& events, std::vector<Error>& refused);
   // Only events of these processes and of those they start.
   Status follow(const std::vector<pid_t>& processes);
   // No events of this thread but its switches.

@@ -27,6 +27,7 @@ struct TraceInfo {
   bool in_nanoseconds = true;
   // Times are nanoseconds since the epoch; otherwise they are readings of `clock`.
   bool since_epoch = false;
+  std::string warning;  // what whoever uses it should know, though nothing is wrong with it
   std::vector<std::pair<std::string, std::string>> properties;  // more, to be shown as it is
 };
 

@@ -116,7 +116,7 @@ Status convert(const TraceDat& trace, const std::string& path, WriteOptions opti
   for (const Buffer& buffer : trace.layout().buffers) {
     for (const CpuData& data : buffer.cpus) {
       if (Status status = writer->begin_cpu(); !status) return status;
-      CpuPages pages(trace.file(), trace.layout(), buffer, data);
+      CpuPages pages(trace.file_of(data), trace.layout(), buffer, data);
       CpuPages::Step step;
       while ((step = pages.next()) != CpuPages::Step::End) {
         if (step == CpuPages::Step::Bad) {

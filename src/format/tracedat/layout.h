@@ -57,6 +57,7 @@ struct CpuData {
   uint32_t cpu = 0;
   uint64_t offset = 0;
   uint64_t size = 0;
+  const MappedFile* file = nullptr;  // null: in the trace's own; see TraceDat::is_unfinished()
 };
 
 // One ring buffer's worth of CPUs: the main one (name "") or an instance.

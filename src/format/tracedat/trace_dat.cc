@@ -47,10 +47,33 @@ Result<std::unique_ptr<TraceDat>> TraceDat::open(const std::string& path) {
 TraceDat::TraceDat(MappedFile file, Layout layout)
     : file_(std::move(file)), layout_(std::move(layout)) {
   problems_ = layout_.problems;
+  attach_page_files();
   clock_options_ = read_clock_options(layout_, file_.path(), problems_);
   read_formats();
   read_task_names();
   describe();
+}
+
+void TraceDat::attach_page_files() {
+  for (const Buffer& buffer : layout_.buffers) {
+    for (const CpuData& data : buffer.cpus) {
+      if (data.size > 0) return;
+    }
+  }
+  if (layout_.buffers.empty()) return;
+  Buffer& buffer = layout_.buffers.front();
+  for (CpuData& data : buffer.cpus) {
+    Result<MappedFile> pages = MappedFile::open(page_file_name(file_.path(), data.cpu));
+    if (!pages) continue;
+    // A page that is not whole is still being written, or never was.
+    const uint64_t size = pages->size() / buffer.page_size * buffer.page_size;
+    data = {data.cpu, 0, size, &page_files_.emplace_back(*std::move(pages))};
+  }
+  if (is_unfinished())
+    info_.warning =
+        "is unfinished: still being recorded, or its recorder was killed; 'strata recover' "
+        "finishes "
+        "it";
 }
 
 void TraceDat::describe() {
@@ -154,7 +177,7 @@ std::vector<const trace::EventType*> TraceDat::event_types() const {
 }
 
 std::unique_ptr<CpuStream> TraceDat::open_stream(const Buffer& buffer, CpuData data) const {
-  return std::make_unique<CpuStream>(file_, layout_, buffer, data, types_,
+  return std::make_unique<CpuStream>(file_of(data), layout_, buffer, data, types_,
                                      clock_options_.chain(data.cpu));
 }
 

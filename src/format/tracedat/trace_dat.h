@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,10 @@
 namespace strata::tracedat {
 
 // A trace.dat file, of version 6 or 7, as a trace.
+//
+// While a trace is being recorded its file is only a head that has no events yet, and each CPU's
+// pages grow in a file of their own beside it, <file>.cpu<number>. Such an unfinished trace opens
+// with what is there: whole pages.
 class TraceDat final : public trace::Trace {
  public:
   static Result<std::unique_ptr<TraceDat>> open(const std::string& path);
@@ -31,6 +36,12 @@ class TraceDat final : public trace::Trace {
   std::optional<Span> time_span() const override;
 
   const MappedFile& file() const { return file_; }
+  // The file that a CPU's pages are in.
+  const MappedFile& file_of(const CpuData& data) const { return data.file ? *data.file : file_; }
+  bool is_unfinished() const { return !page_files_.empty(); }
+  static std::string page_file_name(const std::string& path, uint32_t cpu) {
+    return path + ".cpu" + std::to_string(cpu);
+  }
   const Layout& layout() const { return layout_; }
   const ClockOptions& clock_options() const { return clock_options_; }
   const EventTypes& types() const { return types_; }
@@ -38,12 +49,14 @@ class TraceDat final : public trace::Trace {
 
  private:
   TraceDat(MappedFile file, Layout layout);
+  void attach_page_files();
   void describe();
   void read_formats();
   void read_task_names();
   const ftrace::EventText& text() const;
 
   MappedFile file_;
+  std::deque<MappedFile> page_files_;  // of an unfinished trace
   Layout layout_;
   ClockOptions clock_options_;
   std::vector<std::unique_ptr<trace::EventType>> owned_types_;

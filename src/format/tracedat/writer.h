@@ -58,6 +58,10 @@ class Writer {
   Status begin_cpu();
   // Of the buffer's page size.
   Status add_page(Bytes page);
+  // All at once, from the start of a file; only where nothing is compressed.
+  Status add_pages_of(const std::string& path, uint64_t size) {
+    return file_.append_file(path, size);
+  }
   // The file is whole, and there.
   Status finish();
 

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/instance.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+
+#include "base/small_file.h"
+
+namespace strata::kernel {
+namespace {
+
+// Names of commands go along with every switch unless this is off: nearly half of what a traced
+// switch costs. The option exists only at the top level and is handed on to instances when they are
+// made.
+class WithoutCommandNames {
+ public:
+  explicit WithoutCommandNames(const Tracefs& tracefs)
+      : option_(tracefs.file("options/record-cmd")) {
+    // Somebody who traces at the top level wants them: they stay on.
+    const Result<std::string> on = read_small_file(option_);
+    const Result<std::string> events = read_small_file(tracefs.file("events/enable"));
+    if (!on || !on->starts_with('1') || !events || !events->starts_with('0')) return;
+    changed_ = static_cast<bool>(write_small_file(option_, "0"));
+  }
+  ~WithoutCommandNames() {
+    if (changed_) (void)static_cast<bool>(write_small_file(option_, "1"));
+  }
+  WithoutCommandNames(const WithoutCommandNames&) = delete;
+  WithoutCommandNames& operator=(const WithoutCommandNames&) = delete;
+
+ private:
+  std::string option_;
+  bool changed_ = false;
+};
+
+std::vector<uint32_t> numbered_entries(const std::string& folder, std::string_view prefix) {
+  std::vector<uint32_t> numbers;
+  DIR* entries = opendir(folder.c_str());
+  if (entries == nullptr) return numbers;
+  while (const dirent* entry = readdir(entries)) {
+    const std::string_view name = entry->d_name;
+    if (!name.starts_with(prefix)) continue;
+    uint32_t number = 0;
+    const char* end = name.data() + name.size();
+    if (std::from_chars(name.data() + prefix.size(), end, number).ptr == end)
+      numbers.push_back(number);
+  }
+  closedir(entries);
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+}  // namespace
+
+std::string instance_name(const std::string& session) { return "strata-" + session; }
+
+Result<Instance> Instance::create(const Tracefs& tracefs, const std::string& name) {
+  Instance instance;
+  const std::string path = tracefs.file("instances/" + instance_name(name));
+  {
+    const WithoutCommandNames off(tracefs);
+    if (mkdir(path.c_str(), 0750) != 0) {
+      if (errno == EEXIST)
+        return Error{path, std::nullopt, "a session of this name is recording already"};
+      return system_error(path, "cannot make an instance of the tracer", errno);
+    }
+  }
+  instance.path_ = path;
+  if (Status status = instance.prepare(); !status) return std::move(status).error();
+  return instance;
+}
+
+Status Instance::prepare() {
+  if (Status status = stop(); !status) return status;
+  if (Status status = write_small_file(file("options/disable_on_free"), "1"); !status)
+    return status;
+  free_buffer_ = FileDescriptor(open(file("free_buffer").c_str(), O_WRONLY | O_CLOEXEC));
+  if (!free_buffer_) return system_error(file("free_buffer"), "cannot open", errno);
+  // Since Linux 6.8; before, a sub-buffer is a page.
+  page_size_ = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
+  if (const Result<std::string> text = read_small_file(file("buffer_subbuf_size_kb"))) {
+    uint32_t kilobytes = 0;
+    std::from_chars(text->data(), text->data() + text->size(), kilobytes);
+    if (kilobytes > 0) page_size_ = kilobytes * 1024;
+  }
+  cpus_ = numbered_entries(file("per_cpu"), "cpu");
+  if (cpus_.empty()) return Error{file("per_cpu"), std::nullopt, "shows no CPU"};
+  return {};
+}
+
+Instance::~Instance() {
+  if (!path_.empty()) (void)static_cast<bool>(remove());
+}
+
+std::string Instance::cpu_file(uint32_t cpu, std::string_view name) const {
+  return path_ + "/per_cpu/cpu" + std::to_string(cpu) + "/" + std::string(name);
+}
+
+Status Instance::set_clock(std::string_view clock) {
+  return write_small_file(file("trace_clock"), clock);
+}
+
+Status Instance::set_buffer_size(uint64_t bytes_a_cpu) {
+  return write_small_file(file("buffer_size_kb"),
+                          std::to_string(std::max<uint64_t>(bytes_a_cpu / 1024, 1)));
+}
+
+void Instance::enable(const std::vector<EventChoice>& events, std::vector<Error>& refused) {
+  // A whole system at once where all of it is wanted costs one write instead of hundreds.
+  for (const EventChoice& event : events) {
+    const std::string folder = file("events/" + event.system + "/" + event.name);
+    if (!event.filter.empty()) {
+      if (Status status = write_small_file(folder + "/filter", event.filter); !status) {
+        refused.push_back({event.full_name(), std::nullopt,
+                           "the kernel does not take the filter '" + event.filter + "'"});
+        continue;
+      }
+    }
+    if (Status status = write_small_file(folder + "/enable", "1"); !status)
+      refused.push_back(std::move(status).error());
+  }
+}
+
+Status Instance::follow(const std::vector<pid_t>& processes) {
+  if (Status status = write_small_file(file("options/event-fork"), "1"); !status) return status;
+  std::string list;
+  for (const pid_t process : processes) list += std::to_string(process) + " ";
+  return write_small_file(file("set_event_pid"), list);
+}
+
+Status Instance::leave_out(pid_t thread) {
+  return append_small_file(file("set_event_notrace_pid"), std::to_string(thread));
+}
+
+Status Instance::start() { return write_small_file(file("tracing_on"), "1"); }
+Status Instance::stop() { return write_small_file(file("tracing_on"), "0"); }
+
+Status Instance::remove() {
+  // Closing it stops the tracing and frees the ring.
+  free_buffer_.reset();
+  const std::string path = std::exchange(path_, {});
+  return remove_instance(path);
+}
+
+Status remove_instance(const std::string& path) {
+  (void)static_cast<bool>(write_small_file(path + "/tracing_on", "0"));
+  (void)static_cast<bool>(write_small_file(path + "/events/enable", "0"));
+  // Whoever still reads a ring holds the instance for a moment.
+  for (int attempt = 0; rmdir(path.c_str()) != 0; ++attempt) {
+    if (errno == ENOENT) return {};
+    if (errno != EBUSY || attempt == 100) return system_error(path, "cannot be removed", errno);
+    usleep(10'000);
+  }
+  return {};
+}
+
+}  // namespace strata::kernel

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/ring_drain.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <vector>
+
+namespace strata::kernel {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// As much as moves at once. Without the right to that much, what there is does as well.
+constexpr int kPipeSize = 1 << 20;
+
+}  // namespace
+
+Result<std::unique_ptr<RingDrain>> RingDrain::start(Instance& instance, uint32_t cpu,
+                                                    const std::string& path,
+                                                    std::chrono::milliseconds sync) {
+  std::unique_ptr<RingDrain> drain(new RingDrain(instance, cpu, path, sync));
+  if (Status status = drain->open_files(instance); !status) return std::move(status).error();
+  drain->thread_ = std::thread([self = drain.get()] { self->run(); });
+  drain->thread_id_.wait(0);
+  // What this thread does must not be in the trace: each of its calls would cause the next.
+  if (Status status = instance.leave_out(drain->thread_id_); !status)
+    return std::move(status).error();
+  return drain;
+}
+
+RingDrain::RingDrain(const Instance& instance, uint32_t cpu, std::string path,
+                     std::chrono::milliseconds sync)
+    : cpu_(cpu),
+      page_size_(instance.page_size()),
+      ring_path_(instance.cpu_file(cpu, "trace_pipe_raw")),
+      path_(std::move(path)),
+      sync_(sync) {}
+
+Status RingDrain::open_files(Instance&) {
+  ring_ = FileDescriptor(open(ring_path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!ring_) return system_error(ring_path_, "cannot open", errno);
+  file_ = FileDescriptor(open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file_) return system_error(path_, "cannot create", errno);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return system_error(path_, "cannot make a pipe", errno);
+  pipe_out_ = FileDescriptor(ends[0]);
+  pipe_in_ = FileDescriptor(ends[1]);
+  if (const int size = fcntl(ends[1], F_SETPIPE_SZ, kPipeSize); size > 0)
+    pipe_size_ = static_cast<size_t>(size);
+  wake_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
+  if (!wake_) return system_error(path_, "cannot make an eventfd", errno);
+  return {};
+}
+
+RingDrain::~RingDrain() {
+  if (thread_.joinable()) (void)static_cast<bool>(finish());
+}
+
+void RingDrain::run() {
+  thread_id_ = static_cast<pid_t>(syscall(SYS_gettid));
+  thread_id_.notify_all();
+  // A ring that overflows is worse than a task that waits a little longer.
+  setpriority(PRIO_PROCESS, 0, -20);
+  Clock::time_point next_sync = Clock::now() + sync_;
+  while (!stopping_ && !failed_) {
+    pollfd waiting[] = {{ring_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(next_sync - Clock::now()).count();
+    poll(waiting, 2, static_cast<int>(std::max<int64_t>(left, 0)));
+    while (move_full_pages()) {
+    }
+    if (Clock::now() < next_sync || stopping_ || failed_) continue;
+    take_rest();
+    // Begins to write and does not wait for it, which is what fdatasync would do.
+    sync_file_range(file_.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
+    next_sync = Clock::now() + sync_;
+  }
+}
+
+bool RingDrain::fail(std::string what, int error_number) {
+  error_ = system_error(path_, std::move(what), error_number);
+  // Only whole pages count: the last one may have been cut off.
+  const auto whole = static_cast<off_t>(bytes() / page_size_ * page_size_);
+  if (ftruncate(file_.get(), whole) != 0) error_.cause += "; its last page is not whole";
+  failed_.store(true, std::memory_order_release);
+  return false;
+}
+
+// Whether there may be more.
+bool RingDrain::move_full_pages() {
+  if (failed_) return false;
+  const ssize_t size =
+      splice(ring_.get(), nullptr, pipe_in_.get(), nullptr, pipe_size_, SPLICE_F_NONBLOCK);
+  if (size < 0 && errno != EAGAIN && errno != EINTR) return fail("cannot read the ring", errno);
+  if (size <= 0) return false;
+  for (ssize_t left = size; left > 0;) {
+    const ssize_t moved = splice(pipe_out_.get(), nullptr, file_.get(), nullptr,
+                                 static_cast<size_t>(left), SPLICE_F_MOVE);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved <= 0) return fail("cannot write", errno);
+    left -= moved;
+    bytes_.fetch_add(static_cast<uint64_t>(moved), std::memory_order_relaxed);
+  }
+  return true;
+}
+
+// What splice leaves: a page that is not full. Written as a page, the rest of it zero.
+bool RingDrain::take_rest() {
+  std::vector<char> page(page_size_);
+  for (;;) {
+    const ssize_t size = read(ring_.get(), page.data(), page.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno != EAGAIN) return fail("cannot read the ring", errno);
+    if (size <= 0) return true;
+    std::fill(page.begin() + size, page.end(), '\0');
+    for (size_t done = 0; done < page.size();) {
+      const ssize_t written = write(file_.get(), page.data() + done, page.size() - done);
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return fail("cannot write", errno);
+      done += static_cast<size_t>(written);
+    }
+    bytes_.fetch_add(page.size(), std::memory_order_relaxed);
+  }
+}
+
+Status RingDrain::finish() {
+  stopping_ = true;
+  const uint64_t one = 1;
+  (void)!write(wake_.get(), &one, sizeof one);
+  thread_.join();
+  while (move_full_pages()) {
+  }
+  if (!failed_) take_rest();
+  ring_.reset();
+  if (failed_) return error_;
+  return {};
+}
+
+}  // namespace strata::kernel

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/ring_stats.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace strata::kernel {
+
+RingStats parse_ring_stats(std::string_view text) {
+  RingStats stats;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const size_t colon = line.find(": ");
+    if (colon == std::string_view::npos) continue;
+    uint64_t value = 0;
+    const char* last = line.data() + line.size();
+    if (std::from_chars(line.data() + colon + 2, last, value).ec != std::errc()) continue;
+    const std::string_view name = line.substr(0, colon);
+    if (name == "entries") stats.entries = value;
+    if (name == "read events") stats.read = value;
+    if (name == "overrun") stats.overrun = value;
+    if (name == "dropped events") stats.dropped = value;
+    if (name == "commit overrun") stats.commit_overrun = value;
+    if (name == "bytes") stats.bytes = value;
+  }
+  return stats;
+}
+
+}  // namespace strata::kernel
