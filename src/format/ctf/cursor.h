@@ -128,7 +128,7 @@ bool walk(const FieldClass& type, std::string_view name, Cursor& at, Slots& slot
       const auto& integer = *std::get_if<Integer>(&type.kind);
       const uint64_t value = at.integer(integer);
       if (!at.ok()) return false;
-      if (integer.slot >= 0) slots[static_cast<size_t>(integer.slot)] = value;
+      for (const int slot : integer.slots) slots[static_cast<size_t>(slot)] = value;
       sink.integer(name, integer, value);
       return true;
     }

@@ -82,8 +82,10 @@ struct Integer {
   std::vector<Mapping> mappings;
   bool is_enum = false;     // `mappings` name values
   bool is_bit_map = false;  // `mappings` name bits
-  int slot = -1;            // where its value is kept while later fields need it; see resolve.h
-  bool seen = false;        // resolve() has passed it: whoever refers to it comes later
+  // Where its value is kept while later fields need it; see resolve.h. Nearly always none or one.
+  std::vector<int> slots = {};
+  bool seen = false;             // resolve() has passed it: whoever refers to it comes later
+  bool is_needed_later = false;  // by fields of another scope
 };
 
 struct Float {

@@ -100,6 +100,12 @@ class Planner {
     std::visit([&](const auto& kind) { add_kind(type, kind, name); }, type.kind);
   }
 
+  // What later fields need of an integer that lies here.
+  void save(const Integer& integer) {
+    for (const int slot : integer.slots)
+      step({.kind = Kind::Save, .slot = slot, .bits = offset_ - flushed_, .integer = &integer});
+  }
+
   void add_kind(const FieldClass&, const Integer& integer, const std::string& name) {
     const std::string described = (integer.is_signed ? "int" : "uint") +
                                   (integer.size == 0 ? "" : std::to_string(integer.size));
@@ -107,18 +113,15 @@ class Planner {
       // Of variable length: no place that the model could read; the trace itself shows it.
       flush();
       if (Field* f = field(name, described)) f->kind = ValueKind::Compound;
-      step({.kind = Kind::Integer, .slot = integer.slot, .integer = &integer});
+      save(integer);
+      step({.kind = Kind::Integer, .integer = &integer});
       const uint16_t begun = base_;
       const uint64_t at = offset_;
       const uint16_t end = new_base(8);
       if (in_array_ == 0 && !name.empty()) make_span(plan_.fields.back(), begun, at, end);
       return;
     }
-    if (integer.slot >= 0)
-      step({.kind = Kind::Save,
-            .slot = integer.slot,
-            .bits = offset_ - flushed_,
-            .integer = &integer});
+    save(integer);
     if (Field* f = field(name, described)) {
       f->is_signed = integer.is_signed;
       f->order = integer.order;
@@ -203,8 +206,8 @@ class Planner {
   void add_kind(const FieldClass&, const Array& array, const std::string& name) {
     // Elements that lie side by side as plain integers can be read as such.
     const auto* integer = std::get_if<Integer>(&array.element->kind);
-    if (integer != nullptr && integer->slot < 0) align(array.element->alignment);
-    const bool plain = integer != nullptr && integer->slot < 0 && !integer->reversed_bits &&
+    if (integer != nullptr && integer->slots.empty()) align(array.element->alignment);
+    const bool plain = integer != nullptr && integer->slots.empty() && !integer->reversed_bits &&
                        fills_bytes(integer->size) && on_byte() &&
                        array.element->alignment <= integer->size;
     if (plain) {

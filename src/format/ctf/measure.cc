@@ -42,12 +42,10 @@ bool Measure::run(Cursor& at, Slots& slots, uint32_t* bases) const {
         if (!ahead.ok()) return false;
         break;
       }
-      case Kind::Integer: {
-        const uint64_t value = at.integer(*step.integer);
+      case Kind::Integer:
+        at.integer(*step.integer);
         if (!at.ok()) return false;
-        if (step.slot >= 0) slots[static_cast<size_t>(step.slot)] = value;
         break;
-      }
       case Kind::Terminated:
         at.terminated(static_cast<unsigned>(step.bits));
         if (!at.ok()) return false;

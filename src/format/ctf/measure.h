@@ -20,7 +20,7 @@ struct Measure {
     Align,       // to `bits`
     Mark,        // base number `base` is here
     Save,        // the integer `bits` further on, of `integer`'s type, goes to `slot`
-    Integer,     // one of variable length; to `slot` if that is not negative
+    Integer,     // one of variable length
     Terminated,  // a string with units of `bits` bytes
     Counted,     // as many times `bits` as `slot` says
     Loop,        // as many times as `slot` says, or else `bits`; none: on at `jump`

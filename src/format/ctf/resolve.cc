@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace strata::ctf {
 namespace {
@@ -21,10 +22,19 @@ std::string spelled(const FieldPath& path) {
 
 class Resolver {
  public:
-  explicit Resolver(std::string file) : file_(std::move(file)) {}
+  Resolver(std::string file, bool options_have_names)
+      : file_(std::move(file)), options_have_names_(options_have_names) {}
 
-  std::array<FieldClass*, kScopes> scopes{};
+  // A scope of the record, whose fields are all resolved now; null: there is none.
+  std::optional<Error> enter(Scope scope, FieldClass* type) {
+    scope_ = scope;
+    scopes_[static_cast<size_t>(scope)] = type;
+    return type == nullptr ? std::nullopt : resolve_all(*type);
+  }
 
+  size_t slots() const { return slots_; }
+
+ private:
   // Everything below `type` that refers to something.
   std::optional<Error> resolve_all(FieldClass& type) {
     if (auto* text = std::get_if<Text>(&type.kind)) {
@@ -43,9 +53,12 @@ class Resolver {
     } else if (auto* variant = std::get_if<Variant>(&type.kind)) {
       if (auto error = connect(variant->selector, variant->slot, &variant->selector_is_signed))
         return error;
+      around_us_.push_back({variant, nullptr});
       for (Variant::Choice& choice : variant->choices) {
+        around_us_.back().second = &choice;
         if (auto error = resolve_all(*choice.type)) return error;
       }
+      around_us_.pop_back();
     } else if (auto* optional = std::get_if<Optional>(&type.kind)) {
       if (auto error = connect(optional->selector, optional->slot, &optional->selector_is_signed))
         return error;
@@ -56,27 +69,28 @@ class Resolver {
     return std::nullopt;
   }
 
-  size_t slots() const { return slots_; }
-
- private:
   std::optional<Error> connect(const FieldPath& path, int& slot, bool* is_signed) {
     std::vector<Integer*> targets;
-    if (FieldClass* root = scopes[static_cast<size_t>(path.scope)])
+    if (FieldClass* root = scopes_[static_cast<size_t>(path.scope)])
       find(*root, path.names.begin(), path.names.end(), targets);
     if (targets.empty()) return fail("no integer at " + spelled(path));
+    // Those that come later have no value yet.
+    std::erase_if(targets, [](const Integer* target) { return !target->seen; });
+    if (targets.empty())
+      return fail("a length or choice depends on a later field, " + spelled(path));
+    if (is_signed != nullptr) *is_signed = targets.front()->is_signed;
+    const auto [known, is_new] = slot_of_.try_emplace(targets, static_cast<int>(slots_));
+    slot = known->second;
+    if (is_new) ++slots_;
     for (Integer* target : targets) {
-      if (!target->seen)
-        return fail("a length or choice depends on a later field, " + spelled(path));
-      if (target->slot < 0) target->slot = slot < 0 ? static_cast<int>(slots_++) : slot;
-      // Several integers of one name (in the alternatives of a variant) share one slot.
-      slot = target->slot;
-      if (is_signed != nullptr) *is_signed = target->is_signed;
+      if (is_new) target->slots.push_back(slot);
+      if (path.scope != scope_) target->is_needed_later = true;
     }
     return std::nullopt;
   }
 
   using Name = std::vector<std::string>::const_iterator;
-  static void find(FieldClass& type, Name name, Name end, std::vector<Integer*>& found) {
+  void find(FieldClass& type, Name name, Name end, std::vector<Integer*>& found) {
     if (auto* integer = std::get_if<Integer>(&type.kind)) {
       if (name == end) found.push_back(integer);
     } else if (auto* structure = std::get_if<Structure>(&type.kind)) {
@@ -84,12 +98,7 @@ class Resolver {
       const auto member = std::ranges::find(structure->members, *name, &Member::name);
       if (member != structure->members.end()) find(*member->type, name + 1, end, found);
     } else if (auto* variant = std::get_if<Variant>(&type.kind)) {
-      for (Variant::Choice& choice : variant->choices) {
-        if (name != end && choice.name == *name)
-          find(*choice.type, name + 1, end, found);
-        else
-          find(*choice.type, name, end, found);
-      }
+      find_in(*variant, name, end, found);
     } else if (auto* array = std::get_if<Array>(&type.kind)) {
       find(*array->element, name, end, found);
     } else if (auto* optional = std::get_if<Optional>(&type.kind)) {
@@ -97,19 +106,40 @@ class Resolver {
     }
   }
 
+  void find_in(Variant& variant, Name name, Name end, std::vector<Integer*>& found) {
+    const auto around = std::ranges::find(around_us_, &variant, [](auto& w) { return w.first; });
+    if (around != around_us_.end()) {
+      Variant::Choice& ours = *around->second;
+      // Metadata name it, or go through it without a word; a field in it may be called alike.
+      if (name != end && ours.name == *name) find(*ours.type, name + 1, end, found);
+      if (found.empty()) find(*ours.type, name, end, found);
+      return;
+    }
+    if (options_have_names_ && name != end) {
+      const auto named = std::ranges::find(variant.choices, *name, &Variant::Choice::name);
+      if (named != variant.choices.end()) return find(*named->type, name + 1, end, found);
+    }
+    for (Variant::Choice& choice : variant.choices) find(*choice.type, name, end, found);
+  }
+
   Error fail(std::string cause) const { return {file_, std::nullopt, std::move(cause)}; }
 
   std::string file_;
+  bool options_have_names_;  // by which a path may choose one
+  Scope scope_ = Scope::PacketHeader;
+  std::array<FieldClass*, kScopes> scopes_{};
+  std::vector<std::pair<Variant*, Variant::Choice*>> around_us_;
+  std::map<std::vector<Integer*>, int> slot_of_;
   size_t slots_ = 0;
 };
 
 }  // namespace
 
 Result<size_t> resolve(Description& description, const std::string& path) {
-  Resolver resolver(path);
-  const auto enter = [&](Scope scope, FieldClassPtr& type) -> std::optional<Error> {
-    resolver.scopes[static_cast<size_t>(scope)] = type.get();
-    return type == nullptr ? std::nullopt : resolver.resolve_all(*type);
+  // CTF 2 goes through variants without naming options.
+  Resolver resolver(path, description.version == 1);
+  const auto enter = [&](Scope scope, FieldClassPtr& type) {
+    return resolver.enter(scope, type.get());
   };
   if (auto error = enter(Scope::PacketHeader, description.packet_header)) return *error;
   for (StreamClass& stream : description.streams) {

@@ -8,10 +8,11 @@ namespace {
 
 constexpr uint64_t kSmallIds = 1 << 16;
 
+// One that no later field needs: what is read without walking leaves nothing in slots.
 const Integer* integer_of(const Member& member, uint32_t size, uint32_t most_alignment) {
   const auto* integer = std::get_if<Integer>(&member.type->kind);
   if (integer == nullptr || integer->size != size || integer->is_signed || integer->reversed_bits ||
-      member.type->alignment > most_alignment)
+      !integer->slots.empty() || member.type->alignment > most_alignment)
     return nullptr;
   return integer;
 }
@@ -65,8 +66,8 @@ HeaderKind header_kind(const FieldClass* header) {
   const auto* id = std::get_if<Integer>(&structure->members[0].type->kind);
   const auto* variant = std::get_if<Variant>(&structure->members[1].type->kind);
   if (id == nullptr || variant == nullptr || id->role != FieldRole::EventClassId || id->is_signed ||
-      id->reversed_bits || variant->slot != id->slot || variant->choices.size() != 2 ||
-      structure->members[0].type->alignment > 8)
+      id->reversed_bits || id->is_needed_later || id->slots != std::vector{variant->slot} ||
+      variant->choices.size() != 2 || structure->members[0].type->alignment > 8)
     return HeaderKind::General;
   const bool compact = id->size == 5;
   if (!compact && id->size != 16) return HeaderKind::General;
