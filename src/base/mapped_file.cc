@@ -104,6 +104,12 @@ MappedFile::Region* MappedFile::Region::acquire(uintptr_t begin, uintptr_t end) 
   return region;
 }
 
+std::optional<FileId> FileId::of(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) return std::nullopt;
+  return FileId{status.st_dev, status.st_ino};
+}
+
 Result<MappedFile> MappedFile::open(const std::string& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return system_error(path, "cannot open", errno);
@@ -112,21 +118,24 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   if (S_ISDIR(status.st_mode)) return Error{path, std::nullopt, "is a directory"};
   if (!S_ISREG(status.st_mode)) return Error{path, std::nullopt, "is not a regular file"};
   const auto size = static_cast<size_t>(status.st_size);
-  if (size == 0) return MappedFile(path, {}, nullptr);
+  const FileId id{status.st_dev, status.st_ino};
+  if (size == 0) return MappedFile(path, id, {}, nullptr);
 
   Region::install_handler();
   void* at = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
   if (at == MAP_FAILED) return system_error(path, "cannot map", errno);
   const auto begin = reinterpret_cast<uintptr_t>(at);
   const uintptr_t end = (begin + size + page_size() - 1) & ~(page_size() - 1);
-  return MappedFile(path, {static_cast<const std::byte*>(at), size}, Region::acquire(begin, end));
+  return MappedFile(path, id, {static_cast<const std::byte*>(at), size},
+                    Region::acquire(begin, end));
 }
 
-MappedFile::MappedFile(std::string path, Bytes bytes, Region* region)
-    : path_(std::move(path)), bytes_(bytes), region_(region) {}
+MappedFile::MappedFile(std::string path, FileId id, Bytes bytes, Region* region)
+    : path_(std::move(path)), id_(id), bytes_(bytes), region_(region) {}
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
     : path_(std::move(other.path_)),
+      id_(other.id_),
       bytes_(std::exchange(other.bytes_, {})),
       region_(std::exchange(other.region_, nullptr)) {}
 
@@ -134,6 +143,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   if (this != &other) {
     unmap();
     path_ = std::move(other.path_);
+    id_ = other.id_;
     bytes_ = std::exchange(other.bytes_, {});
     region_ = std::exchange(other.region_, nullptr);
   }

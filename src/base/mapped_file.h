@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
+#include <compare>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/bytes.h"
 #include "base/result.h"
 
 namespace strata {
+
+// Which file it is, whatever it is called: two names may be one file's, and a name may become
+// another's.
+struct FileId {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  auto operator<=>(const FileId&) const = default;
+
+  // Nothing where there is none of this name.
+  static std::optional<FileId> of(const std::string& path);
+};
 
 // A file's bytes in memory, read only.
 //
@@ -26,6 +39,7 @@ class MappedFile {
   const std::string& path() const { return path_; }
   Bytes bytes() const { return bytes_; }
   uint64_t size() const { return bytes_.size(); }
+  const FileId& id() const { return id_; }
 
   bool shrank() const;
   // Where the first access past the file's new end was.
@@ -34,10 +48,11 @@ class MappedFile {
 
  private:
   struct Region;  // what the SIGBUS handler knows of this mapping
-  MappedFile(std::string path, Bytes bytes, Region* region);
+  MappedFile(std::string path, FileId id, Bytes bytes, Region* region);
   void unmap();
 
   std::string path_;
+  FileId id_;
   Bytes bytes_;
   Region* region_ = nullptr;
 };

@@ -136,7 +136,7 @@ void add_dump(CLI::App& app, DumpArguments& arguments, DumpOptions& options) {
       ->delimiter(',')
       ->type_name("NAME,...");
   dump->add_flag("--follow", arguments.follow,
-                 "Go on when the traces' files grow, until interrupted");
+                 "Go on when CTF traces grow or come, until interrupted");
   dump->add_option("--limit", arguments.limit, "Stop after so many events")->type_name("N");
   dump->add_option("-o,--output", arguments.output, "Write to this file")->type_name("FILE");
   add_json(*dump, arguments.json, "One JSON object a line for each event");

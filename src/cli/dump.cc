@@ -106,21 +106,22 @@ int run(const DumpArguments& arguments) {
   trace::Selection selection;
   if (!make_selection(arguments, selection)) return kExitUsage;
 
-  Traces traces = open_traces(arguments.paths);
+  Traces traces =
+      arguments.follow ? open_or_await_traces(arguments.paths) : open_traces(arguments.paths);
   int status = traces.problems.empty() ? kExitFine : kExitInput;
-  if (traces.opened.empty()) return status;
+  if (traces.opened.empty() && !(arguments.follow && traces.can_grow())) return status;
   if (!resolve_period(arguments, traces, selection)) return kExitUsage;
 
   DumpWishes wishes{arguments.json ? LineStyle::Json : arguments.style,
                     time_style(arguments, traces), arguments.fields, arguments.limit,
                     arguments.follow};
-  if (wishes.time == TimeStyle::Wall && !traces.since_epoch()) {
+  if (wishes.time == TimeStyle::Wall && !traces.opened.empty() && !traces.since_epoch()) {
     complain("--time wall: this trace does not tell the time of day");
     return kExitUsage;
   }
   if (traces.time_base() == "mixed")
     warn("the traces are on different clocks: their order on one timeline means nothing");
-  warn_of_unknown_names(arguments, traces, selection);
+  if (!traces.opened.empty()) warn_of_unknown_names(arguments, traces, selection);
 
   Result<Output> out = arguments.output.empty() ? Result<Output>(Output(STDOUT_FILENO))
                                                 : Output::create(arguments.output);

@@ -22,8 +22,8 @@ struct DumpWishes {
 };
 
 // Writes the selected events of all traces, merged, to `out`; gives what could not be read on the
-// way. A reader of `out` that goes away ends it.
-std::vector<Error> dump_events(const Traces& traces, trace::Selection& selection,
+// way. A reader of `out` that goes away ends it. Where it follows, traces that come are added.
+std::vector<Error> dump_events(Traces& traces, trace::Selection& selection,
                                const DumpWishes& wishes, bool on_terminal, Output& out);
 
 }  // namespace strata::cli

@@ -2,6 +2,7 @@
 #include "cli/traces.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
@@ -9,18 +10,36 @@
 
 namespace strata::cli {
 
-Traces open_traces(const std::vector<std::string>& paths) {
+namespace {
+
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
+Traces open_paths(const std::vector<std::string>& paths, bool await) {
   Traces traces;
+  traces.paths = paths;
   for (const std::string& path : paths) {
     Result<std::vector<std::unique_ptr<trace::Trace>>> found = recording::open_traces(path);
     if (found) {
       std::ranges::move(*found, std::back_inserter(traces.opened));
+    } else if (await && is_folder(path)) {
+      warn(path + ": waiting for a trace: " + found.error().cause);
     } else {
       complain(found.error());
       traces.problems.push_back(std::move(found).error());
     }
   }
   return traces;
+}
+
+}  // namespace
+
+Traces open_traces(const std::vector<std::string>& paths) { return open_paths(paths, false); }
+
+Traces open_or_await_traces(const std::vector<std::string>& paths) {
+  return open_paths(paths, true);
 }
 
 std::optional<trace::Trace::Span> Traces::span() const {
@@ -48,6 +67,8 @@ std::string Traces::time_base() const {
   }
   return base;
 }
+
+bool Traces::can_grow() const { return std::ranges::any_of(paths, is_folder); }
 
 int tell_problems(const std::vector<Error>& problems) {
   for (const Error& problem : problems) complain(problem);

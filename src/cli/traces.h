@@ -12,6 +12,7 @@ namespace strata::cli {
 
 // The traces that a command was given. One that cannot be opened does not stop the others.
 struct Traces {
+  std::vector<std::string> paths;
   std::vector<std::unique_ptr<trace::Trace>> opened;
   std::vector<Error> problems;  // of those that could not be; already told
 
@@ -21,9 +22,13 @@ struct Traces {
   bool since_epoch() const;
   // What times are counted on: "epoch", the clock's name, or "mixed".
   std::string time_base() const;
+  // Whether there may come more, files or whole traces.
+  bool can_grow() const;
 };
 
 Traces open_traces(const std::vector<std::string>& paths);
+// For who follows them: a folder that holds no trace may get one, and is waited for.
+Traces open_or_await_traces(const std::vector<std::string>& paths);
 
 // Tells what could not be read; gives the exit status.
 int tell_problems(const std::vector<Error>& problems);

@@ -46,6 +46,19 @@ Result<Traces> open_traces(const std::string& path) {
   return std::filesystem::is_directory(path, ignored) ? open_folder(path) : open_file(path);
 }
 
+Traces open_more(const std::string& path, const Traces& known) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) return {};
+  std::vector<ctf::CtfTrace*> known_ctf;
+  for (const std::unique_ptr<trace::Trace>& trace : known) {
+    if (auto* ctf = dynamic_cast<ctf::CtfTrace*>(trace.get())) known_ctf.push_back(ctf);
+  }
+  Traces more;
+  for (std::unique_ptr<ctf::CtfTrace>& trace : ctf::CtfTrace::open_more(path, known_ctf))
+    more.push_back(std::move(trace));
+  return more;
+}
+
 Result<std::unique_ptr<trace::Trace>> open_trace(const std::string& path) {
   Result<Traces> traces = open_traces(path);
   if (!traces) return std::move(traces).error();

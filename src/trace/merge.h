@@ -23,7 +23,9 @@ namespace strata::trace {
 // soon as it is at the head. backward_steps() counts them.
 //
 // A quiet stream holds the merge back at the time before which it promises to have nothing: what is
-// earlier goes out, then next() says Quiet, and the next call asks that stream again.
+// earlier goes out, then next() says Quiet, and the next call asks that stream again. Streams that
+// are quiet but hold nothing back are not asked by next(): next_asking_all() is to be called now
+// and then where there are such.
 class Merge {
  public:
   explicit Merge(std::vector<std::unique_ptr<Stream>> streams);
@@ -34,9 +36,13 @@ class Merge {
     const int64_t before = winner_->event().time.count;
     const Step step = winner_->next();
     const Key key = key_of(*winner_, winner_index_, step);
-    backward_steps_ += key.time < before;
+    count_backward(before, key);
     return play(key);
   }
+  // The same, but every quiet stream is asked again.
+  Step next_asking_all();
+  // One more stream, as the last in the list. Not while an event is being looked at.
+  void add(std::unique_ptr<Stream> stream);
 
   // After Step::Event: the event, and the place in the list of the stream it came from.
   const Event& event() const { return winner_->event(); }
@@ -74,7 +80,17 @@ class Merge {
     if (exchange) std::swap(first, second);
   }
 
+  static size_t index_of(const Key& key) { return (key.rank & ~kEnded) >> kIndexShift; }
+  static Step step_of(const Key& key) { return static_cast<Step>(key.rank & kStepMask); }
+  // A stream that nobody was to wait for may come with any time.
+  void count_backward(int64_t before, const Key& key) {
+    backward_steps_ +=
+        static_cast<uint64_t>(key.time < before) & static_cast<uint64_t>(before != kNoTime.count);
+  }
+
   Step start();
+  std::vector<Key> keys() const;
+  Key play_all(const std::vector<Key>& keys);
   // The matches of the winner before, which has taken a step, on its way up.
   Step play(Key key) {
     Key* const losers = losers_.data();
@@ -83,9 +99,9 @@ class Merge {
     return crown(key);
   }
   Step crown(Key winner) {
-    winner_index_ = (winner.rank & ~kEnded) >> kIndexShift;
+    winner_index_ = index_of(winner);
     winner_ = winner.stream;
-    return static_cast<Step>(winner.rank & kStepMask);
+    return step_of(winner);
   }
 
   std::vector<std::unique_ptr<Stream>> leaves_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,10 @@ enum class Step : uint8_t {
   Quiet,  // a live stream has nothing before quiet_until(); ask again later
   End,    // no more, ever; problems() says whether that is the whole truth
 };
+
+// quiet_until() of a live stream that has had nothing for so long that the others are not to wait
+// for it any more. Should it have something after all, that comes late.
+constexpr Nanoseconds kNoTime{std::numeric_limits<int64_t>::max()};
 
 // Events of one source (a CPU's ring, a thread's ring) in the order in which they were written.
 //

@@ -43,6 +43,11 @@ class Trace {
   // and must not outlive it.
   virtual std::vector<std::unique_ptr<Stream>> open_streams() const = 0;
 
+  // Of a trace that is still being written: streams that have come since it was opened, or since it
+  // was last asked. Those that are open go on by themselves (Stream::follow()), also with event
+  // types that are new.
+  virtual std::vector<std::unique_ptr<Stream>> look_again() { return {}; }
+
   // The event's fields as its tracer would show them.
   virtual void print_fields(const Event& event, TextBuffer& out) const = 0;
 

@@ -233,5 +233,43 @@ TEST(Merge, APromiseForEverIsNotTheEnd) {
   EXPECT_EQ(merge.next(), Step::End);
 }
 
+TEST(Merge, AStreamThatNobodyIsToWaitForHoldsNothingBackAndIsAskedWhenAllAre) {
+  Merge merge = merge_of({{quiet(kNoTime.count), at(15)}, {at(10), at(20), at(30)}});
+  EXPECT_EQ(merge.next(), Step::Event);
+  EXPECT_EQ(merge.event().time.count, 10);
+  EXPECT_EQ(merge.next(), Step::Event);
+  EXPECT_EQ(merge.event().time.count, 20);
+  EXPECT_EQ(merge.next_asking_all(), Step::Event);
+  EXPECT_EQ(merge.event().time.count, 15) << "late, but there";
+  EXPECT_EQ(merge.next(), Step::Event);
+  EXPECT_EQ(merge.event().time.count, 30);
+  EXPECT_EQ(merge.next(), Step::End);
+  EXPECT_EQ(merge.backward_steps(), 0u) << "no stream ran backwards";
+}
+
+TEST(Merge, AskingAllAsksAllThatAreQuietOnceEach) {
+  Merge merge = merge_of({{quiet(5), quiet(6), at(8)}, {quiet(7), at(7)}, {quiet(5), at(9)}});
+  EXPECT_EQ(merge.next(), Step::Quiet);
+  EXPECT_EQ(merge.next_asking_all(), Step::Quiet);
+  EXPECT_EQ(merge.quiet_until().count, 6);
+  EXPECT_EQ(everything(merge), (Came{{7, 1}, {8, 0}, {9, 2}}));
+}
+
+TEST(Merge, StreamsMayComeWhileItRuns) {
+  Merge merge{{}};
+  EXPECT_EQ(merge.next(), Step::End);
+  merge.add(std::make_unique<ScriptedStream>(std::vector{at(1), at(4), quiet(5), at(6)}));
+  EXPECT_EQ(merge.next(), Step::Event);
+  merge.add(std::make_unique<ScriptedStream>(std::vector{at(2), at(5)}));
+  EXPECT_EQ(merge.next(), Step::Event);
+  EXPECT_EQ(merge.event().time.count, 2);
+  EXPECT_EQ(merge.stream_index(), 1u);
+  EXPECT_EQ(merge.next(), Step::Event);
+  EXPECT_EQ(merge.event().time.count, 4);
+  EXPECT_EQ(merge.next(), Step::Quiet) << "equal times: the first stream's turn";
+  merge.add(std::make_unique<ScriptedStream>(std::vector{at(3)}));
+  EXPECT_EQ(everything(merge), (Came{{3, 2}, {5, 1}, {6, 0}}));
+}
+
 }  // namespace
 }  // namespace strata::trace

@@ -2,47 +2,29 @@
 #include "format/ctf/ctf_trace.h"
 
 #include <algorithm>
-#include <map>
+#include <filesystem>
 
 #include "format/ctf/metadata.h"
-#include "format/ctf/resolve.h"
 #include "format/ctf/show.h"
 #include "format/ctf/trace_folders.h"
 
 namespace strata::ctf {
-namespace {
 
-std::string text_of(const Description& description, std::string_view key) {
-  const auto* value = description.find_environment(key);
-  if (value == nullptr) return {};
-  if (const auto* text = std::get_if<std::string>(value)) return *text;
-  return std::to_string(std::get<int64_t>(*value));
-}
-
-// A folder, its description, and how much its metadata tell.
-struct Part {
-  std::string folder;
-  std::string metadata_path;
-  size_t metadata_size = 0;
-  Description description;
-};
-
-Result<Part> read_part(const std::string& folder) {
+Result<CtfTrace::Part> CtfTrace::read_part(const std::string& folder) {
   Part part;
   part.folder = folder;
   part.metadata_path = folder + "/metadata";
   const Result<MappedFile> file = MappedFile::open(part.metadata_path);
   if (!file) return file.error();
+  part.file_size = file->size();
   const Result<MetadataText> text = unpack_metadata(file->bytes(), part.metadata_path);
   if (!text) return text.error();
-  part.metadata_size = text->text.size();
+  part.text_size = text->text.size();
   Result<Description> description = parse_metadata(*text, part.metadata_path);
   if (!description) return std::move(description).error();
   part.description = *std::move(description);
   return part;
 }
-
-}  // namespace
 
 bool CtfTrace::recognises(const std::string& folder) { return !find_trace_folders(folder).empty(); }
 
@@ -68,11 +50,7 @@ Result<std::vector<std::unique_ptr<CtfTrace>>> CtfTrace::open_all(const std::str
 
   std::vector<std::unique_ptr<CtfTrace>> opened;
   for (std::vector<Part>& parts : traces) {
-    std::vector<std::string> folders;
-    for (const Part& part : parts) folders.push_back(part.folder);
-    Part& fullest = *std::ranges::max_element(parts, {}, &Part::metadata_size);
-    Result<std::unique_ptr<CtfTrace>> trace =
-        open(folders, fullest.metadata_path, std::move(fullest.description));
+    Result<std::unique_ptr<CtfTrace>> trace = open(std::move(parts));
     if (trace)
       opened.push_back(*std::move(trace));
     else
@@ -87,32 +65,67 @@ Result<std::vector<std::unique_ptr<CtfTrace>>> CtfTrace::open_all(const std::str
   return opened;
 }
 
-Result<std::unique_ptr<CtfTrace>> CtfTrace::open(const std::vector<std::string>& folders,
-                                                 const std::string& metadata_path,
-                                                 Description description) {
+std::vector<std::unique_ptr<CtfTrace>> CtfTrace::open_more(const std::string& folder,
+                                                           const std::vector<CtfTrace*>& known) {
+  std::vector<CtfTrace*> all = known;
+  std::vector<std::unique_ptr<CtfTrace>> opened;
+  for (const std::string& path : find_trace_folders(folder)) {
+    if (std::ranges::any_of(all, [&](CtfTrace* trace) { return trace->folders_.contains(path); }))
+      continue;
+    Result<Part> part = read_part(path);
+    if (!part) continue;
+    const auto same = std::ranges::find_if(all, [&](const CtfTrace* trace) {
+      return !part->description.uuid.empty() && trace->description().uuid == part->description.uuid;
+    });
+    if (same != all.end()) {
+      (*same)->folders_[path] = 0;  // its metadata are still to be looked at
+      continue;
+    }
+    std::vector<Part> parts;
+    parts.push_back(*std::move(part));
+    Result<std::unique_ptr<CtfTrace>> trace = open(std::move(parts));
+    if (!trace) continue;
+    all.push_back(trace->get());
+    opened.push_back(*std::move(trace));
+  }
+  return opened;
+}
+
+Result<std::unique_ptr<CtfTrace>> CtfTrace::open(std::vector<Part> parts) {
   std::unique_ptr<CtfTrace> trace(new CtfTrace);
-  const Result<size_t> slots = resolve(description, metadata_path);
-  if (!slots) return slots.error();
-  trace->plan_.description = std::move(description);
-  trace->plan_.slots = *slots;
-  trace->metadata_path_ = metadata_path;
-  for (const StreamClass& stream : trace->plan_.description.streams)
-    trace->plan_.streams.push_back(plan_stream(trace->plan_.description, stream));
-  for (const std::string& folder : folders) trace->gather_files(folder);
+  Part& fullest = *std::ranges::max_element(parts, {}, &Part::text_size);
+  Result<std::unique_ptr<TracePlan>> plan =
+      plan_trace(std::move(fullest.description), fullest.metadata_path);
+  if (!plan) return std::move(plan).error();
+  trace->plans_.add(*std::move(plan));
+  trace->metadata_path_ = fullest.metadata_path;
+  trace->metadata_size_ = fullest.text_size;
+  std::vector<std::string> folders;
+  for (const Part& part : parts) {
+    folders.push_back(part.folder);
+    trace->folders_[part.folder] = part.file_size;
+    trace->gather_files(part.folder);
+  }
   trace->gather_sources();
   trace->describe(folders.size() == 1 ? folders.front() : common_folder(folders));
-  trace->bind_names();
   return trace;
 }
 
 void CtfTrace::gather_files(const std::string& folder) {
   for (const std::string& path : find_stream_files(folder)) {
     Result<MappedFile> file = MappedFile::open(path);
-    if (!file)
+    if (!file) {
       problems_.push_back(std::move(file).error());
-    else if (file->size() > 0)
+    } else if (file->size() > 0) {
+      known_files_.insert(file->id());
       files_.push_back(*std::move(file));
+    }
   }
+}
+
+CtfTrace::StreamKey CtfTrace::key_of(const Packet& first, size_t file) const {
+  return {first.cpu.value_or(0), first.stream->id, first.stream_id.value_or(file),
+          first.stream_id.has_value()};
 }
 
 void CtfTrace::gather_sources() {
@@ -120,24 +133,15 @@ void CtfTrace::gather_sources() {
     const MappedFile* file;
     std::optional<uint64_t> begin;
   };
-  // By class and stream id where packets tell it; otherwise a file is a stream.
-  struct Key {
-    uint64_t cpu;
-    uint64_t stream_class;
-    uint64_t id;
-    bool has_id;
-    auto operator<=>(const Key&) const = default;
-  };
-  std::map<Key, std::vector<Found>> groups;
-  Slots slots(plan_.slots);
+  std::map<StreamKey, std::vector<Found>> groups;
+  Slots slots(plans_.newest().slots);
   for (size_t i = 0; i < files_.size(); ++i) {
-    const Result<Packet> first = read_packet(plan_.description, files_[i], 0, slots);
+    const Result<Packet> first = read_packet(description(), files_[i], 0, slots);
     // One whose first packet cannot be read is a stream of its own, which will say so.
-    Key key{~uint64_t{0}, ~uint64_t{0}, i, false};
+    StreamKey key{~uint64_t{0}, ~uint64_t{0}, i, false};
     std::optional<uint64_t> begin;
     if (first) {
-      key = {first->cpu.value_or(0), first->stream->id, first->stream_id.value_or(i),
-             first->stream_id.has_value()};
+      key = key_of(*first, i);
       begin = first->begin;
     }
     groups[key].push_back({&files_[i], begin});
@@ -145,20 +149,72 @@ void CtfTrace::gather_sources() {
   for (auto& [key, found] : groups) {
     std::ranges::stable_sort(found, {}, &Found::begin);
     Source& source = sources_.emplace_back();
+    source.key = key;
     source.cpu = key.cpu == ~uint64_t{0} ? 0 : key.cpu;
     for (const Found& f : found) source.files.push_back(f.file);
   }
 }
 
+// Metadata only grow. Where they are cut off in the middle of a declaration, the rest is to come.
+void CtfTrace::renew_plan() {
+  for (auto& [folder, size] : folders_) {
+    std::error_code error;
+    const uint64_t now = std::filesystem::file_size(folder + "/metadata", error);
+    if (error || now == size) continue;
+    size = now;
+    Result<Part> part = read_part(folder);
+    if (!part || part->text_size <= metadata_size_) continue;
+    Result<std::unique_ptr<TracePlan>> plan =
+        plan_trace(std::move(part->description), part->metadata_path);
+    if (!plan) continue;
+    plans_.add(*std::move(plan));
+    metadata_size_ = part->text_size;
+    metadata_path_ = part->metadata_path;
+  }
+}
+
+// The source that is new with it; null: it continues one. A file without a whole packet is not
+// taken.
+CtfTrace::Source* CtfTrace::add_file(MappedFile file) {
+  Slots slots(plans_.newest().slots);
+  const Result<Packet> first = read_packet(description(), file, 0, slots);
+  if (!first) return nullptr;
+  const StreamKey key = key_of(*first, files_.size());
+  known_files_.insert(file.id());
+  const MappedFile& added = files_.emplace_back(std::move(file));
+  const auto same = std::ranges::find(sources_, key, &Source::key);
+  if (same != sources_.end()) {
+    same->files.push_back(&added);
+    return nullptr;
+  }
+  return &sources_.emplace_back(Source{key, {&added}, key.cpu});
+}
+
+std::vector<std::unique_ptr<trace::Stream>> CtfTrace::look_again() {
+  renew_plan();
+  std::vector<std::unique_ptr<trace::Stream>> streams;
+  for (const auto& [folder, size] : folders_) {
+    for (const std::string& path : find_stream_files(folder)) {
+      const std::optional<FileId> id = FileId::of(path);
+      if (!id || known_files_.contains(*id)) continue;
+      Result<MappedFile> file = MappedFile::open(path);
+      if (!file || file->size() == 0) continue;
+      if (const Source* source = add_file(*std::move(file)))
+        streams.push_back(open_stream(*source));
+    }
+  }
+  return streams;
+}
+
 void CtfTrace::describe(const std::string& path) {
-  const Description& d = plan_.description;
+  const Description& d = description();
   info_.path = path;
   info_.kind = d.version == 1 ? "CTF 1.8" : "CTF 2";
-  info_.machine = text_of(d, "hostname");
-  info_.kernel = text_of(d, "kernel_release");
-  info_.tracer = text_of(d, "tracer_name");
-  if (const std::string major = text_of(d, "tracer_major"); !major.empty())
-    info_.tracer += " " + major + "." + text_of(d, "tracer_minor");
+  info_.machine = d.environment_text("hostname");
+  info_.kernel = d.environment_text("kernel_release");
+  info_.tracer = d.environment_text("tracer_name");
+  if (const std::string major = d.environment_text("tracer_major"); !major.empty())
+    info_.tracer += " " + major + "." + d.environment_text("tracer_minor");
   for (const Source& source : sources_)
     info_.cpus = std::max(info_.cpus, static_cast<uint32_t>(source.cpu) + 1);
 
@@ -175,36 +231,24 @@ void CtfTrace::describe(const std::string& path) {
     const bool lttng = info_.tracer.starts_with("lttng") && clock.name == "monotonic";
     info_.since_epoch = clock.since_epoch || lttng;
   }
-  if (const std::string domain = text_of(d, "domain"); !domain.empty())
+  if (const std::string domain = d.environment_text("domain"); !domain.empty())
     info_.properties.emplace_back("domain", domain);
-  if (const std::string name = text_of(d, "procname"); !name.empty())
+  if (const std::string name = d.environment_text("procname"); !name.empty())
     info_.properties.emplace_back("process", name);
-  if (const std::string id = text_of(d, "vpid"); !id.empty())
+  if (const std::string id = d.environment_text("vpid"); !id.empty())
     info_.properties.emplace_back("process id", id);
-}
-
-void CtfTrace::bind_names() {
-  const bool kernel = text_of(plan_.description, "domain") == "kernel";
-  const bool perf = text_of(plan_.description, "tracer_name") == "perf";
-  if (!kernel) return;
-  for (StreamPlan& stream : plan_.streams) {
-    for (const std::unique_ptr<EventPlan>& event : stream.events) {
-      event->meaning = trace::bind(perf ? trace::Tracer::Ftrace : trace::Tracer::Lttng, *event);
-      if (event->meaning.word == trace::Word::SchedSwitch && !perf) plan_.tracks_tasks = true;
-    }
-  }
 }
 
 std::vector<const trace::EventType*> CtfTrace::event_types() const {
   std::vector<const trace::EventType*> types;
-  for (const StreamPlan& stream : plan_.streams) {
+  for (const StreamPlan& stream : plans_.newest().streams) {
     for (const std::unique_ptr<EventPlan>& event : stream.events) types.push_back(event.get());
   }
   return types;
 }
 
 std::unique_ptr<DataStream> CtfTrace::open_stream(const Source& source) const {
-  return std::make_unique<DataStream>(plan_, source.files,
+  return std::make_unique<DataStream>(plans_, source.files,
                                       CpuId{static_cast<uint32_t>(source.cpu)});
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <deque>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,9 +24,14 @@ class CtfTrace final : public trace::Trace {
   static Result<std::vector<std::unique_ptr<CtfTrace>>> open_all(const std::string& folder);
   // Whether there is a trace in or below `folder`.
   static bool recognises(const std::string& folder);
+  // Traces that have come there since those that are `known` were opened. A new part of a known one
+  // becomes a part of it. What cannot be read may be so later, and is passed over.
+  static std::vector<std::unique_ptr<CtfTrace>> open_more(const std::string& folder,
+                                                          const std::vector<CtfTrace*>& known);
 
   std::vector<const trace::EventType*> event_types() const override;
   std::vector<std::unique_ptr<trace::Stream>> open_streams() const override;
+  std::vector<std::unique_ptr<trace::Stream>> look_again() override;
   void print_fields(const trace::Event& event, TextBuffer& out) const override;
   void print_packet(const trace::Event& event, TextBuffer& out) const override;
   void print_compound(const trace::Event& event, const trace::Field& field,
@@ -31,30 +39,51 @@ class CtfTrace final : public trace::Trace {
   const trace::TaskNames& task_names() const override { return task_names_; }
   std::optional<Span> time_span() const override;
 
-  const Description& description() const { return plan_.description; }
+  const Description& description() const { return plans_.newest().description; }
   const std::string& metadata_path() const { return metadata_path_; }
 
  private:
-  // Files whose packets continue each other.
+  // What files have in common whose packets continue each other: class and stream id, where packets
+  // tell it. Otherwise a file is a stream, and has a number of its own.
+  struct StreamKey {
+    uint64_t cpu = 0;
+    uint64_t stream_class = 0;
+    uint64_t id = 0;
+    bool has_id = false;
+    auto operator<=>(const StreamKey&) const = default;
+  };
   struct Source {
+    StreamKey key;
     std::vector<const MappedFile*> files;
     uint64_t cpu = 0;
   };
+  // A folder, its description, and how much its metadata tell.
+  struct Part {
+    std::string folder;
+    std::string metadata_path;
+    uint64_t file_size = 0;
+    size_t text_size = 0;
+    Description description;
+  };
 
   CtfTrace() = default;
-  static Result<std::unique_ptr<CtfTrace>> open(const std::vector<std::string>& folders,
-                                                const std::string& metadata_path,
-                                                Description description);
+  static Result<Part> read_part(const std::string& folder);
+  static Result<std::unique_ptr<CtfTrace>> open(std::vector<Part> parts);
   void describe(const std::string& path);
-  void bind_names();
   void gather_files(const std::string& folder);
   void gather_sources();
+  StreamKey key_of(const Packet& first, size_t file) const;
+  void renew_plan();
+  Source* add_file(MappedFile file);
   std::unique_ptr<DataStream> open_stream(const Source& source) const;
 
-  TracePlan plan_;
+  PlanHistory plans_;
   std::string metadata_path_;
+  size_t metadata_size_ = 0;                 // of its text
+  std::map<std::string, uint64_t> folders_;  // and the size of the metadata file when last read
   std::deque<MappedFile> files_;
-  std::vector<Source> sources_;
+  std::set<FileId> known_files_;
+  std::deque<Source> sources_;  // streams point to them
   trace::TaskNames task_names_;
 };
 

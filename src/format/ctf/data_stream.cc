@@ -31,13 +31,14 @@ struct HeaderSink : DeafSink {
 
 }  // namespace
 
-const StreamPlan* TracePlan::find(const StreamClass* stream) const {
-  const auto it = std::ranges::find(streams, stream, &StreamPlan::stream);
-  return it == streams.end() ? nullptr : &*it;
-}
-
-DataStream::DataStream(const TracePlan& plan, std::vector<const MappedFile*> files, CpuId cpu)
-    : tracks_tasks_(plan.tracks_tasks), plan_(plan), files_(std::move(files)), slots_(plan.slots) {
+DataStream::DataStream(const PlanHistory& plans, const std::vector<const MappedFile*>& files,
+                       CpuId cpu)
+    : tracks_tasks_(plans.newest().tracks_tasks),
+      plans_(plans),
+      plan_(&plans.newest()),
+      all_files_(files),
+      files_(files),
+      slots_(plan_->slots) {
   for (const MappedFile* file : files_) bytes_total_ += file->size();
   event_.stream = this;
   event_.cpu = cpu;
@@ -57,7 +58,7 @@ void DataStream::set_time(uint64_t value, uint32_t bits) {
 }
 
 bool DataStream::read_header(uint64_t& id) {
-  if (stream_->header == HeaderKind::General) return read_general_header(id);
+  if (stream_->header == HeaderForm::General) return read_general_header(id);
   position_ = (position_ + 7) & ~uint64_t{7};
   const std::byte* at = packet_data_ + position_ / 8;
   const uint64_t left = position_ < content_ ? (content_ - position_) / 8 : 0;
@@ -65,7 +66,7 @@ bool DataStream::read_header(uint64_t& id) {
   uint64_t short_size = 4;
   uint64_t before_extended = 1;
   bool extended = false;
-  if (stream_->header == HeaderKind::Compact) {
+  if (stream_->header == HeaderForm::Compact) {
     if (left < 4) return false;
     const uint32_t head = load<uint32_t>(at, swap);
     id = stream_->big ? head >> 27 : head & 31;
@@ -119,6 +120,12 @@ Step DataStream::next() {
     }
     const EventPlan* plan = stream_->find(id);
     if (plan == nullptr) [[unlikely]] {
+      const uint64_t behind_header = std::exchange(position_, header_);
+      if (renew_plan()) continue;
+      // A tracer may write events long before the metadata that describe them (LTTng: when they
+      // fill a packet, or when it stops).
+      if (follows_) return wait();
+      position_ = behind_header;
       give_up_packet("an event of class " + std::to_string(id) +
                      ", which the metadata do not describe");
       continue;
@@ -183,6 +190,7 @@ bool DataStream::is_repeated(const Packet& packet) const {
 }
 
 DataStream::Turn DataStream::next_packet() {
+  renew_plan();
   while (file_ < files_.size()) {
     const MappedFile& file = *files_[file_];
     const bool is_last = file_ + 1 == files_.size();
@@ -195,9 +203,10 @@ DataStream::Turn DataStream::next_packet() {
       bytes_before_ += file.size();
       ++file_;
       next_offset_ = 0;
+      passed_.reset();
       continue;
     }
-    const Result<Packet> packet = read_packet(plan_.description, file, next_offset_, slots_);
+    const Result<Packet> packet = read_packet(plan_->description, file, next_offset_, slots_);
     const uint64_t there = (file.size() - next_offset_) * 8;
     // What is not whole yet may be so later.
     if (is_last && follows_ && (!packet || packet->size > there)) {
@@ -211,6 +220,7 @@ DataStream::Turn DataStream::next_packet() {
       next_offset_ = file.size();
       continue;
     }
+    passed_ = next_offset_;
     next_offset_ += packet->size / 8;
     if (is_repeated(*packet) || !enter_packet(*packet)) continue;
     if (packet->size > there) {
@@ -223,22 +233,49 @@ DataStream::Turn DataStream::next_packet() {
   return Turn::End;
 }
 
-// Whether there is more in the last file than before. It may be longer, and is then mapped anew. Or
-// its last packet has become smaller: a writer may let that reach to the file's end, so that the
-// file is whole at every moment, and put the next one where its padding was.
+// Whether there is more than before. The last file may be longer, and is then mapped anew. Or its
+// last packet has become smaller: a writer may let that reach to the file's end, so that the file
+// is whole at every moment, and put the next one where its padding was. Or a new file continues it.
 bool DataStream::has_grown() {
-  if (had_packet_) {
-    const Result<Packet> again =
-        read_packet(plan_.description, *files_.back(), packet_.offset, slots_);
-    if (again && packet_.offset + again->size / 8 < next_offset_) {
-      next_offset_ = packet_.offset + again->size / 8;
+  if (passed_) {
+    const Result<Packet> again = read_packet(plan_->description, *files_.back(), *passed_, slots_);
+    if (again && *passed_ + again->size / 8 < next_offset_) {
+      next_offset_ = *passed_ + again->size / 8;
       return true;
     }
   }
   Result<MappedFile> now = MappedFile::open(files_.back()->path());
-  if (!now || now->size() <= files_.back()->size()) return false;
-  grown_ = *std::move(now);
-  files_.back() = &*grown_;
+  const bool same = now && now->id() == files_.back()->id();
+  if (same && now->size() > files_.back()->size()) {
+    for (size_t i = 0; grown_ && i + 1 < files_.size(); ++i)
+      if (files_[i] == &*grown_) files_[i] = all_files_[i];
+    grown_ = *std::move(now);
+    files_.back() = &*grown_;
+    return true;
+  }
+  if (files_.size() == all_files_.size()) return false;
+  files_.insert(files_.end(), all_files_.begin() + static_cast<ptrdiff_t>(files_.size()),
+                all_files_.end());
+  return true;
+}
+
+// Newer metadata, if there are any: for what comes next, and for what is left of this packet.
+bool DataStream::renew_plan() {
+  const TracePlan& newest = plans_.newest();
+  if (plan_ == &newest) return false;
+  Slots slots(newest.slots);
+  if (position_ < content_) {
+    const Result<Packet> again =
+        read_packet(newest.description, *files_[file_], packet_.offset, slots);
+    if (!again) return false;
+    packet_ = *again;
+    packet_text_made_ = false;
+  }
+  plan_ = &newest;
+  slots_ = std::move(slots);
+  tracks_tasks_ = newest.tracks_tasks;
+  waits_since_ = {};
+  if (position_ < content_) set_stream(packet_);
   return true;
 }
 
@@ -247,17 +284,13 @@ bool DataStream::has_grown() {
 Step DataStream::wait() {
   constexpr auto kPatience = std::chrono::seconds(2);
   const auto now = std::chrono::steady_clock::now();
-  if (waits_since_ == std::chrono::steady_clock::time_point{}) {
-    waits_since_ = now;
-    waits_at_ = event_.time;
-  }
-  const std::chrono::nanoseconds beyond = now - waits_since_ - kPatience;
-  event_.time.count = waits_at_.count + std::max<int64_t>(beyond.count(), 0);
+  if (waits_since_ == std::chrono::steady_clock::time_point{}) waits_since_ = now;
+  if (now - waits_since_ >= kPatience) event_.time = trace::kNoTime;
   return Step::Quiet;
 }
 
 void DataStream::set_stream(const Packet& packet) {
-  const StreamPlan* stream = plan_.find(packet.stream);
+  const StreamPlan* stream = plan_->find(packet.stream);
   if (stream == stream_) return;
   stream_ = stream;
   clock_ = trace::ClockReader(stream->has_clock ? std::vector{stream->clock}
@@ -296,7 +329,7 @@ void DataStream::skip_to(Nanoseconds time) {
   skip_before_ = time;
   if (had_packet_ || files_.empty()) return;
   // An index leads there at once; without one the packets before are passed over one by one.
-  const Result<Packet> first = read_packet(plan_.description, *files_[0], 0, slots_);
+  const Result<Packet> first = read_packet(plan_->description, *files_[0], 0, slots_);
   if (!first) return;
   set_stream(*first);
   for (const IndexEntry& entry : read_index(files_[0]->path(), files_[0]->size())) {

@@ -9,27 +9,20 @@
 #include "base/mapped_file.h"
 #include "base/text_buffer.h"
 #include "format/ctf/packet.h"
-#include "format/ctf/stream_plan.h"
+#include "format/ctf/trace_plan.h"
 #include "trace/stream.h"
 
 namespace strata::ctf {
 
-// What all streams of a trace share.
-struct TracePlan {
-  Description description;
-  size_t slots = 0;
-  std::vector<StreamPlan> streams;
-  bool tracks_tasks = false;  // of a kernel: switches tell which thread its CPU runs
-
-  const StreamPlan* find(const StreamClass* stream) const;
-};
-
 // The events of one data stream: of one file, or of several that continue each other (a tracer that
 // rotates its files, snapshots one after the other). What two files both hold is read once.
+//
+// Followed, it goes on when its last file grows, when another file comes to continue that one, and
+// when metadata come that describe what could not be read without them.
 class DataStream final : public trace::Stream {
  public:
-  // Files in the order of their first packets.
-  DataStream(const TracePlan& plan, std::vector<const MappedFile*> files, CpuId cpu);
+  // Files in the order of their first packets; there may come more. Both must outlive it.
+  DataStream(const PlanHistory& plans, const std::vector<const MappedFile*>& files, CpuId cpu);
 
   trace::Step next() override;
   void skip_to(Nanoseconds time) override;
@@ -61,6 +54,7 @@ class DataStream final : public trace::Stream {
   bool enter_packet(const Packet& packet);
   void set_stream(const Packet& packet);
   bool has_grown();
+  bool renew_plan();
   trace::Step wait();
   void count_losses(const Packet& packet);
   bool is_repeated(const Packet& packet) const;
@@ -82,10 +76,13 @@ class DataStream final : public trace::Stream {
   bool tracks_tasks_;
   Tid running_ = kNoTid;
 
-  const TracePlan& plan_;
+  const PlanHistory& plans_;
+  const TracePlan* plan_;  // the newest by when this packet, or the one before, was entered
+  const std::vector<const MappedFile*>& all_files_;
   std::vector<const MappedFile*> files_;
   size_t file_ = 0;
-  uint64_t next_offset_ = 0;  // of the next packet in that file
+  uint64_t next_offset_ = 0;        // of the next packet in that file
+  std::optional<uint64_t> passed_;  // the packet before that, in the same file
   Packet packet_;
   mutable TextBuffer packet_text_{256};
   mutable bool packet_text_made_ = false;
@@ -96,7 +93,6 @@ class DataStream final : public trace::Stream {
   bool follows_ = false;
   std::optional<MappedFile> grown_;  // the last file, mapped anew since it grew
   std::chrono::steady_clock::time_point waits_since_{};
-  Nanoseconds waits_at_;
   std::optional<uint64_t> last_discarded_;
   std::optional<uint64_t> last_sequence_;
   std::optional<uint64_t> last_begin_;

@@ -31,6 +31,13 @@ const std::variant<int64_t, std::string>* Description::find_environment(
   return nullptr;
 }
 
+std::string Description::environment_text(std::string_view key) const {
+  const auto* value = find_environment(key);
+  if (value == nullptr) return {};
+  if (const auto* text = std::get_if<std::string>(value)) return *text;
+  return std::to_string(std::get<int64_t>(*value));
+}
+
 namespace {
 
 // Variants and optionals have no alignment of their own, but what they hold has.

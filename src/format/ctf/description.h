@@ -199,6 +199,8 @@ struct Description {
   std::vector<StreamClass> streams;
 
   const std::variant<int64_t, std::string>* find_environment(std::string_view key) const;
+  // The same as text; empty where it is not told.
+  std::string environment_text(std::string_view key) const;
 };
 
 // The largest alignment of anything in an event of this class, in bits.

@@ -59,18 +59,18 @@ trace::ClockMap clock_map(const Clock& clock) {
 
 }  // namespace
 
-HeaderKind header_kind(const FieldClass* header) {
+HeaderForm header_form(const FieldClass* header) {
   const auto* structure = header == nullptr ? nullptr : std::get_if<Structure>(&header->kind);
   if (structure == nullptr || header->alignment != 8 || structure->members.size() != 2)
-    return HeaderKind::General;
+    return HeaderForm::General;
   const auto* id = std::get_if<Integer>(&structure->members[0].type->kind);
   const auto* variant = std::get_if<Variant>(&structure->members[1].type->kind);
   if (id == nullptr || variant == nullptr || id->role != FieldRole::EventClassId || id->is_signed ||
       id->reversed_bits || id->is_needed_later || id->slots != std::vector{variant->slot} ||
       variant->choices.size() != 2 || structure->members[0].type->alignment > 8)
-    return HeaderKind::General;
+    return HeaderForm::General;
   const bool compact = id->size == 5;
-  if (!compact && id->size != 16) return HeaderKind::General;
+  if (!compact && id->size != 16) return HeaderForm::General;
   const int64_t extended = compact ? 31 : 65535;
   const Variant::Choice& first = variant->choices[0];
   const Variant::Choice& second = variant->choices[1];
@@ -79,15 +79,15 @@ HeaderKind header_kind(const FieldClass* header) {
   const bool forms = is_short_form(*first.type, compact ? 27 : 32, compact ? 1 : 8, id->order) &&
                      is_extended_form(*second.type, id->order) &&
                      structure->members[1].type->alignment <= (compact ? 1u : 8u);
-  if (!ranges || !forms) return HeaderKind::General;
-  return compact ? HeaderKind::Compact : HeaderKind::Large;
+  if (!ranges || !forms) return HeaderForm::General;
+  return compact ? HeaderForm::Compact : HeaderForm::Large;
 }
 
 StreamPlan plan_stream(const Description& description, const StreamClass& stream) {
   StreamPlan plan;
   plan.stream = &stream;
-  plan.header = header_kind(stream.event_header.get());
-  if (plan.header != HeaderKind::General) {
+  plan.header = header_form(stream.event_header.get());
+  if (plan.header != HeaderForm::General) {
     const auto& members = std::get<Structure>(stream.event_header->kind).members;
     const ByteOrder order = std::get<Integer>(members[0].type->kind).order;
     plan.swap = order != kNativeOrder;

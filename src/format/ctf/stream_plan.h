@@ -13,14 +13,14 @@ namespace strata::ctf {
 // The event headers that nearly all traces have, read without walking their description: LTTng's,
 // byte-packed. `Compact`: 5 bits of id (31: extended) and 27 of time; `Large`: 16 bits of id
 // (65535: extended) and 32 of time. Extended: 32 bits of id and 64 of time follow the id.
-enum class HeaderKind : uint8_t { Compact, Large, General };
+enum class HeaderForm : uint8_t { Compact, Large, General };
 
-HeaderKind header_kind(const FieldClass* header);
+HeaderForm header_form(const FieldClass* header);
 
 // How all streams of one class are read.
 struct StreamPlan {
   const StreamClass* stream = nullptr;
-  HeaderKind header = HeaderKind::General;
+  HeaderForm header = HeaderForm::General;
   bool swap = false;  // numbers of the header
   bool big = false;
   trace::ClockMap clock;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "format/ctf/description.h"
+#include "format/ctf/stream_plan.h"
+
+namespace strata::ctf {
+
+// How a trace is read, after its metadata: what all its streams share.
+struct TracePlan {
+  Description description;
+  size_t slots = 0;
+  std::vector<StreamPlan> streams;
+  bool tracks_tasks = false;  // of a kernel: switches tell which thread its CPU runs
+
+  // Null: none of this plan's description.
+  const StreamPlan* find(const StreamClass* stream) const;
+};
+
+// With every event type bound to what it means.
+Result<std::unique_ptr<TracePlan>> plan_trace(Description description,
+                                              const std::string& metadata_path);
+
+// The plans of a trace whose metadata grow while it is read: each is made of all that was there at
+// the time. The older ones stay, because event types in them are still pointed to.
+class PlanHistory {
+ public:
+  const TracePlan& newest() const { return *plans_.back(); }
+  void add(std::unique_ptr<TracePlan> plan) { plans_.push_back(std::move(plan)); }
+
+ private:
+  std::vector<std::unique_ptr<const TracePlan>> plans_;
+};
+
+}  // namespace strata::ctf
