@@ -50,6 +50,17 @@ bool is_int_argument(const trace::EventType& type, const Field& field) {
          (field.type == "int" || field.type == "unsigned int");
 }
 
+// A name that a system call is given: LTTng tells the characters, which is what its readers count
+// on; the kernel's own tracer only where they are.
+bool is_name_argument(const trace::EventType& type, const Field& field) {
+  constexpr std::string_view kNames[] = {"filename", "pathname", "oldname", "newname",
+                                         "path",     "name",     "library", "specialfile",
+                                         "special",  "dev_name", "dir_name"};
+  return type.system == "syscalls" && field.kind == ValueKind::Pointer &&
+         field.type.find("char *") != std::string::npos &&
+         std::ranges::find(kNames, field.name) != std::end(kNames);
+}
+
 // Arrays whose declaration says less than is there: a stack is as deep as its record is long.
 bool goes_to_the_end(const trace::EventType& type, const Field& field) {
   return field.location == Location::InPlace && field.kind != ValueKind::Integer &&
@@ -58,13 +69,19 @@ bool goes_to_the_end(const trace::EventType& type, const Field& field) {
 
 }  // namespace
 
-EventTranslation::EventTranslation(const trace::Trace& trace, const trace::EventType& type,
-                                   std::string name, std::span<const std::string_view> without)
-    : trace_(trace) {
+EventTranslation::EventTranslation(const trace::Trace& trace, const Processes& processes,
+                                   const trace::EventType& type, std::string name,
+                                   std::span<const std::string_view> without)
+    : trace_(trace), processes_(processes) {
   declaration_.name = std::move(name);
   for (size_t i = type.common_fields; i < type.fields.size(); ++i) {
     const Field& field = type.fields[i];
     if (std::ranges::find(without, field.name) == without.end()) add(type, field);
+    // LTTng tells both, where the kernel's "pid" is a thread's.
+    if (type.meaning.word == trace::Word::TaskFork && field.name.ends_with("_pid")) {
+      declaration_.fields.push_back(ctf::integer_field(field.name, 32, true));
+      steps_.push_back({Step::Kind::Process, 0, 0, {field, type.order}});
+    }
   }
   if (type.fields.size() == type.common_fields && type.id == 0) {
     // Nobody has told what it is: its bytes then, its number first.
@@ -102,6 +119,9 @@ void EventTranslation::add(const trace::EventType& type, const Field& field) {
   if (type.system == "block" && field.name == "rwbs" && field.kind == ValueKind::Text) {
     out = ctf::integer_field("rwbs", 32, false);
     steps_.push_back({Step::Kind::Rwbs, 0, 0, ref});
+  } else if (is_name_argument(type, field)) {
+    out = ctf::string_field(out.name);
+    steps_.push_back({Step::Kind::Address, 0, 0, ref});
   } else if (goes_to_the_end(type, field)) {
     if (field.kind == ValueKind::Text) {
       out = ctf::string_field(out.name);
@@ -174,6 +194,17 @@ void EventTranslation::append(const trace::Event& event, std::vector<std::byte>&
         break;
       case Rwbs:
         append_number(lttng_rwbs(event.text(step.ref)), out);
+        break;
+      case Process: {
+        const Tid thread{static_cast<int32_t>(event.integer(step.ref).value_or(0))};
+        append_number(raw(processes_.process_of(thread, event.time)), out);
+        break;
+      }
+      case Address:
+        text_.clear();
+        text_.put("0x");
+        text_.put_hex(static_cast<uint64_t>(event.integer(step.ref).value_or(0)));
+        append_string(text_.view(), out);
         break;
       case Formatted:
         text_.clear();

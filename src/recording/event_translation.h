@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "format/ctf/metadata_writer.h"
+#include "recording/processes.h"
 #include "trace/trace.h"
 
 namespace strata::recording {
@@ -15,8 +16,9 @@ namespace strata::recording {
 // to the record's end becomes a string or a sequence.
 class EventTranslation {
  public:
-  // Named `name`; the common fields and `without` are left out.
-  EventTranslation(const trace::Trace& trace, const trace::EventType& type, std::string name,
+  // Named `name`; the common fields and `without` are left out. Both references must outlive it.
+  EventTranslation(const trace::Trace& trace, const Processes& processes,
+                   const trace::EventType& type, std::string name,
                    std::span<const std::string_view> without = {});
 
   const ctf::NewEventType& declaration() const { return declaration_; }
@@ -34,6 +36,8 @@ class EventTranslation {
       RestText,  // from `offset` to the record's end, or a NUL
       Rest,      // the same, as elements of `size` bytes
       Rwbs,      // through `ref`
+      Process,   // of the thread that `ref` names
+      Address,   // through `ref`, as a string
       Formatted,
     } kind = Kind::Copy;
     uint32_t offset = 0;
@@ -45,6 +49,7 @@ class EventTranslation {
   void add_copy(uint32_t offset, uint32_t size);
 
   const trace::Trace& trace_;
+  const Processes& processes_;
   ctf::NewEventType declaration_;
   std::vector<Step> steps_;
   TextBuffer text_;

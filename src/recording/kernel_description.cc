@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "format/tracedat/trace_dat.h"
+#include "recording/clock_base.h"
 
 namespace strata::recording {
 namespace {
@@ -23,26 +24,6 @@ std::string machine_of(const trace::Trace& source) {
   return space == std::string_view::npos ? std::string() : std::string(text.substr(space + 1));
 }
 
-// A clock's readings are counts that do not go below zero; what reading 0 means is the clock's
-// offset. A kernel's clock begins at its boot, where that can be told.
-int64_t base_of(const trace::Trace& source) {
-  const std::optional<trace::Trace::Span> span = source.time_span();
-  if (!span) return 0;
-  const int64_t begin = span->begin.count;
-  const int64_t whole_second = begin - (begin % kSecond + kSecond) % kSecond;
-  if (!source.info().since_epoch) return begin < 0 ? whole_second : 0;
-  if (source.info().clock.in_nanoseconds) {
-    for (const auto& stream : source.open_streams()) {
-      if (stream->next() != trace::Step::Event) continue;
-      const auto ticks = static_cast<int64_t>(raw(stream->event().ticks));
-      const int64_t base = stream->event().time.count - ticks;
-      if (ticks >= 0 && base >= 0 && base <= begin) return base;
-      break;
-    }
-  }
-  return whole_second;
-}
-
 ctf::Uuid identity_of(const trace::TraceInfo& info) {
   // Names that many machines have are nobody's.
   const bool is_own =
@@ -53,14 +34,14 @@ ctf::Uuid identity_of(const trace::TraceInfo& info) {
 }  // namespace
 
 KernelDescription::KernelDescription(const trace::Trace& source, const ToCtfOptions& options)
-    : machine(machine_of(source)), base(base_of(source)) {
+    : machine(machine_of(source)), base(clock_base(source)) {
   const trace::TraceInfo& info = source.info();
   trace.clock.uuid = options.machine.value_or(identity_of(info));
   trace.clock.description = "the kernel's trace clock " + info.clock.name;
   if (base >= 0) {
     trace.clock.offset_cycles = static_cast<uint64_t>(base);
   } else {
-    trace.clock.offset_seconds = base / kSecond;  // whole seconds: see base_of()
+    trace.clock.offset_seconds = base / kSecond;  // whole seconds: see clock_base()
   }
   // Names and versions by which Trace Compass knows LTTng's kernel traces and their layout.
   trace.environment = {{"hostname", info.machine},

@@ -3,38 +3,65 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace strata::recording {
 namespace {
 
-// Events of `system` that begin with `begin` are LTTng's `prefix` and the rest.
+// An event of `system` called `name`, or, where that ends in '_', any whose name begins so, is
+// LTTng's `as` (and the rest).
 struct Rule {
   std::string_view system;
-  std::string_view begin;
-  std::string_view prefix;
+  std::string_view name;
+  std::string_view as;
+
+  bool applies(const trace::EventType& type) const {
+    if (type.system != system) return false;
+    return name.ends_with('_') ? type.name.starts_with(name) : type.name == name;
+  }
 };
 
-// The first that applies.
+// After the events of lttng-modules 2.13. The first that applies.
 constexpr auto kRules = std::to_array<Rule>({
     {"syscalls", "sys_enter_", "syscall_entry_"},
     {"syscalls", "sys_exit_", "syscall_exit_"},
     {"irq", "softirq_", "irq_softirq_"},
-    {"irq", "tasklet_", "irq_tasklet_"},
     {"timer", "hrtimer_", "timer_hrtimer_"},
     {"timer", "itimer_", "timer_itimer_"},
     {"kmem", "mm_page_", "kmem_mm_page_"},
     {"kmem", "kmalloc", "kmem_kmalloc"},
+    {"kmem", "kmalloc_node", "kmem_kmalloc_node"},
     {"kmem", "kfree", "kmem_kfree"},
     {"net", "netif_", "net_if_"},
+    {"net", "napi_gro_", "net_napi_gro_"},
     {"skb", "kfree_skb", "skb_kfree"},
     {"skb", "consume_skb", "skb_consume"},
-    {"power", "cpu_", "power_cpu_"},
+    {"power", "cpu_idle", "power_cpu_idle"},
+    {"power", "cpu_frequency", "power_cpu_frequency"},
     {"power", "machine_suspend", "power_machine_suspend"},
+    {"power", "wakeup_source_", "power_wakeup_source_"},
     {"power", "clock_", "power_clock_"},
-    {"power", "power_domain_target", "power_domain_target"},
     {"exceptions", "page_fault_", "x86_exceptions_page_fault_"},
-    {"irq_vectors", "", "x86_irq_vectors_"},
+    {"irq_vectors", "vector_", "vector_"},  // the only ones there that LTTng does not have
+    {"preemptirq", "irq_", "preemptirq_irq_"},
+    {"preemptirq", "preempt_", "preemptirq_preempt_"},
+    {"printk", "console", "printk_console"},
+    {"compaction", "mm_compaction_isolate_", "compaction_isolate_"},
+    {"compaction", "mm_compaction_migratepages", "compaction_migratepages"},
+    {"vmscan", "mm_shrink_slab_", "mm_vmscan_shrink_slab_"},
+    {"writeback", "wbc_writepage", "writeback_wbc_writepage"},
+    {"writeback", "balance_dirty_pages", "writeback_balance_dirty_pages"},
+    {"writeback", "bdi_dirty_ratelimit", "writeback_bdi_dirty_ratelimit"},
+    {"writeback", "global_dirty_state", "writeback_global_dirty_state"},
+    {"kvm", "vcpu_match_mmio", "kvm_x86_vcpu_match_mmio"},
+    {"kvmmmu", "fast_page_fault", "kvm_mmu_fast_page_fault"},
+    {"kvmmmu", "mark_mmio_spte", "kvm_mmu_mark_mmio_spte"},
+    {"kvmmmu", "handle_mmio_page_fault", "kvm_mmu_handle_mmio_page_fault"},
 });
+
+// Systems all of whose events have the system's name before their own.
+constexpr auto kPrefixes = std::to_array<std::pair<std::string_view, std::string_view>>(
+    {{"irq_vectors", "x86_irq_vectors_"}, {"random", "random_"}, {"asoc", "asoc_"}});
 
 // Events of KVM that LTTng counts among those of x86; the others are called alike.
 constexpr auto kKvmX86 = std::to_array<std::string_view>({"entry",
@@ -77,8 +104,11 @@ std::string lttng_name(const trace::EventType& type) {
     if (std::ranges::find(kKvmX86, rest) != kKvmX86.end()) return "kvm_x86_" + std::string(rest);
   }
   for (const Rule& rule : kRules) {
-    if (type.system == rule.system && name.starts_with(rule.begin))
-      return std::string(rule.prefix) + std::string(name.substr(rule.begin.size()));
+    if (rule.applies(type))
+      return std::string(rule.as) + std::string(name.substr(rule.name.size()));
+  }
+  for (const auto& [system, prefix] : kPrefixes) {
+    if (type.system == system) return std::string(prefix) + type.name;
   }
   return type.name;
 }

@@ -14,6 +14,7 @@
 #include "recording/event_translation.h"
 #include "recording/kernel_description.h"
 #include "recording/lttng_names.h"
+#include "recording/processes.h"
 #include "trace/syscall_names.h"
 #include "trace/type_table.h"
 
@@ -112,6 +113,7 @@ class Conversion {
   const ToCtfProgress& progress_;
   ctf::StreamClassId stream_class_{};
   trace::TypeTable<Known> types_;
+  Processes processes_;  // known from the first event on that is about one
   std::set<std::string> names_;
   std::set<std::string> stream_names_;
   std::optional<bool> has_named_calls_;
@@ -208,17 +210,18 @@ Result<Conversion::Known*> Conversion::know(const trace::EventType& type) {
   known.flags = type.ref("common_flags");
   known.preempt_count = type.ref("common_preempt_count");
   const bool by_number = goes_by_number(type);
+  if (type.meaning.word == trace::Word::TaskFork) processes_ = Processes(source_);
   if (by_number) {
     static constexpr std::string_view kNumber[] = {"id"};
     known.number = type.meaning.part(trace::Role::Number);
     known.calls.resize(kUnnamed + 1);
-    known.translation = std::make_unique<EventTranslation>(source_, type, "", kNumber);
-    known.with_number = std::make_unique<EventTranslation>(source_, type, "");
+    known.translation = std::make_unique<EventTranslation>(source_, processes_, type, "", kNumber);
+    known.with_number = std::make_unique<EventTranslation>(source_, processes_, type, "");
   } else {
     static constexpr std::string_view kNumber[] = {"__syscall_nr", "nr"};
     const bool is_call = type.system == "syscalls";
     known.translation = std::make_unique<EventTranslation>(
-        source_, type, unique_name(type),
+        source_, processes_, type, unique_name(type),
         is_call ? std::span<const std::string_view>(kNumber) : std::span<const std::string_view>());
     const Result<EventId> id = declare(known.translation->declaration());
     if (!id) return id.error();

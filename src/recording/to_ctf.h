@@ -35,6 +35,9 @@ using ToCtfProgress = std::function<void(uint64_t bytes_done, uint64_t bytes_tot
 // for a kernel's. Every event has its thread (tid) and what else the kernel's tracer tells of each
 // as context. Losses are told, in numbers where they are known and as a lost packet where not.
 //
+// A fork tells parent and child as threads and as processes, as LTTng does. Names that a system
+// call is given are strings, of the address where the name was.
+//
 // At the start of the first stream stand lttng_statedump_* events with the names of threads that
 // the trace tells apart from its events. Which process a thread belongs to is not told there: each
 // stands as one of its own, its state as unknown.

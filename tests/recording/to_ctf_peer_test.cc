@@ -189,7 +189,7 @@ TEST_F(ToCtf, EventsAndFieldsHaveTheNamesOfLttng) {
               "prev_comm = \"worker\", prev_tid = 42, prev_state = 2, next_tid = 7 }",
           "[1.000000002] box irq_softirq_entry" + who + "vec = 3 }",
           "[1.000000003] box irq_handler_entry" + who + "irq = 11, name = \"eth0\" }",
-          "[1.000000004] box syscall_entry_openat" + who + "dfd = -100, filename = 0x7F00 }",
+          "[1.000000004] box syscall_entry_openat" + who + "dfd = -100, filename = \"0x7f00\" }",
           // Write, sync, meta, FUA and pre-flush.
           "[1.000000005] box block_rq_issue" + who + "dev = 8, sector = 77, rwbs = 1633 }",
           "[1.000000006] box kvm_x86_exit" + who +
@@ -198,6 +198,42 @@ TEST_F(ToCtf, EventsAndFieldsHaveTheNamesOfLttng) {
               "size = 2, _caller_length = 2, caller = [ [0] = 500, [1] = 600 ] }",
           "[1.000000008] box bprint" + who + "ip = 9, msg = \"the text\" }",
           "[1.000000009] box own" + who + "x = [ [0] = 97, [1] = 98, [2] = 99 ] }"));
+}
+
+// The kernel's "pid" is a thread's. Which process it belongs to is told by the flags with which it
+// was made, here CLONE_VM | CLONE_THREAD.
+TEST_F(ToCtf, AForkTellsThreadsAndProcesses) {
+  Handmade trace;
+  trace.add_type("sched", "sched_process_fork",
+                 field("char parent_comm[16]", 8, 16) + field("pid_t parent_pid", 24, 4, true) +
+                     field("char child_comm[16]", 28, 16) + field("pid_t child_pid", 44, 4, true));
+  trace.add_type("task", "task_newtask",
+                 field("pid_t pid", 8, 4, true) + field("char comm[16]", 12, 16) +
+                     field("unsigned long clone_flags", 32, 8) +
+                     field("short oom_score_adj", 40, 2, true));
+  const auto newtask = [](int tid, uint64_t flags) {
+    return number(static_cast<uint64_t>(tid), 4) + text("a", 16) + number(0, 4) + number(flags, 8) +
+           number(0, 2);
+  };
+  const auto fork = [](uint64_t parent, uint64_t child) {
+    return text("a", 16) + number(parent, 4) + text("b", 16) + number(child, 4);
+  };
+  trace.add({1, 1, newtask(43, 0x10100)});
+  trace.add({2, 0, fork(42, 43)});
+  trace.add({3, 1, newtask(44, 0)});
+  trace.add({4, 0, fork(43, 44)});
+  trace.add({5, 1, newtask(43, 0)});  // the id again
+  trace.add({6, 0, fork(42, 43)});
+  ASSERT_TRUE(to_ctf(trace, folder));
+  std::vector<std::string> forks;
+  for (const std::string& line : babeltrace(folder))
+    if (const size_t at = line.find("parent_comm"); at != std::string::npos)
+      forks.push_back(line.substr(at));
+  const std::string parent = "parent_comm = \"a\", parent_tid = ";
+  const std::string child = ", child_comm = \"b\", child_tid = ";
+  EXPECT_THAT(forks, ElementsAre(parent + "42, parent_pid = 42" + child + "43, child_pid = 42 }",
+                                 parent + "43, parent_pid = 42" + child + "44, child_pid = 44 }",
+                                 parent + "42, parent_pid = 42" + child + "43, child_pid = 43 }"));
 }
 
 TEST_F(ToCtf, LossesAreToldWhereTheyHappened) {
@@ -321,6 +357,19 @@ TEST_F(ToCtf, LttngAnalysesFindWhoRan) {
   const test::CommandResult result = test::run({"lttng-cputop", folder});
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.output, HasSubstr("CPU 1/TCG (6361)"));
+}
+
+// Forks made it stop: it wants the ids of threads and of processes.
+TEST_F(ToCtf, LttngAnalysesGoThroughForks) {
+  if (!has_program("lttng-schedtop")) GTEST_SKIP() << "no lttng-schedtop here";
+  const Result<std::unique_ptr<trace::Trace>> trace =
+      open_trace(STRATA_SOURCE_DIR "/samples/first.dat");
+  ASSERT_TRUE(trace);
+  ASSERT_TRUE(to_ctf(**trace, folder));
+  for (const char* analysis : {"lttng-schedtop", "lttng-iousagetop", "lttng-iolatencytop"}) {
+    const test::CommandResult result = test::run({analysis, folder});
+    EXPECT_EQ(result.status, 0) << analysis;
+  }
 }
 
 }  // namespace
