@@ -180,6 +180,7 @@ CLI::App* add_convert(CLI::App& app, ConvertArguments& arguments) {
   convert->footer(
       "Examples:\n"
       "  strata convert old.dat --to tracedat --compression none -o new.dat\n"
+      "  strata convert lttng-trace --to tracedat -o new.dat && trace-cmd report new.dat\n"
       "  strata convert trace.dat --to ctf -o trace-ctf && babeltrace2 trace-ctf");
   return convert;
 }

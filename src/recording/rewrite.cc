@@ -3,6 +3,7 @@
 
 #include "format/ctf/trim.h"
 #include "format/tracedat/convert.h"
+#include "recording/to_tracedat.h"
 
 namespace strata::recording {
 namespace {
@@ -27,9 +28,7 @@ Status convert_to_tracedat(const trace::Trace& trace, const std::string& path,
                            const RewriteOptions& options) {
   if (const auto* dat = dynamic_cast<const tracedat::TraceDat*>(&trace))
     return tracedat::convert(*dat, path, write_options(options), options.progress);
-  return Error{trace.info().path, std::nullopt,
-               "only a trace.dat file can become one: " + trace.info().kind +
-                   " does not hold the kernel's own records"};
+  return to_tracedat(trace, path, write_options(options), options.progress);
 }
 
 }  // namespace strata::recording

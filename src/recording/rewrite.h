@@ -20,8 +20,8 @@ struct RewriteOptions {
 Status trim(const trace::Trace& trace, Nanoseconds begin, Nanoseconds end, const std::string& path,
             const RewriteOptions& options);
 
-// The same trace as trace.dat of version 7. Only a kernel's events, as the kernel itself describes
-// them, can be told in it.
+// The same trace as trace.dat of version 7: page by page where it is one already, event by event
+// where not (to_tracedat.h).
 Status convert_to_tracedat(const trace::Trace& trace, const std::string& path,
                            const RewriteOptions& options);
 
