@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/new_folder.h"
 #include "base/progress.h"
 #include "base/time_text.h"
 #include "cli/commands.h"
@@ -46,6 +47,17 @@ int run(const TrimArguments& arguments) {
   const std::optional<trace::Trace::Span> period = wanted_period(arguments, traces);
   if (!period) return kExitUsage;
 
+  // Several are one: an interruption leaves none of them.
+  std::optional<NewFolder> all;
+  if (several) {
+    Result<NewFolder> folder = NewFolder::create(arguments.output);
+    if (!folder) {
+      complain(folder.error());
+      return kExitInput;
+    }
+    all.emplace(*std::move(folder));
+  }
+
   int status = kExitFine;
   for (const auto& trace : traces.opened) {
     // Several traces below one folder lie below the new one as they do below the old.
@@ -61,6 +73,8 @@ int run(const TrimArguments& arguments) {
     }
     status = std::max(status, finish_rewrite(*trace, output.string(), arguments.json));
   }
+  std::error_code ignored;
+  if (all && !std::filesystem::is_empty(arguments.output, ignored)) all->keep();
   return status;
 }
 

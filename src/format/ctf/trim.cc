@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/new_file.h"
-#include "base/unfinished.h"
+#include "base/new_folder.h"
 
 namespace strata::ctf {
 namespace {
@@ -150,17 +150,12 @@ Status trim_into(const CtfTrace& trace, Nanoseconds begin, Nanoseconds end,
 
 Status trim(const CtfTrace& trace, Nanoseconds begin, Nanoseconds end, const std::string& folder,
             const std::function<void(uint64_t, uint64_t)>& progress) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return Error{folder, std::nullopt, "cannot create the folder: " + error.message()};
-  if (!std::filesystem::is_empty(folder, error))
-    return Error{folder, std::nullopt, "there is something in this folder already"};
-  remember_unfinished(folder);
+  Result<NewFolder> out = NewFolder::create(folder);
+  if (!out) return std::move(out).error();
   std::optional<Error> problem;
-  Status status = trim_into(trace, begin, end, folder, progress, problem);
-  if (!status) std::filesystem::remove_all(folder, error);
-  forget_unfinished(folder);
-  if (!status) return status;
+  if (Status status = trim_into(trace, begin, end, folder, progress, problem); !status)
+    return status;
+  out->keep();
   return problem ? Status(*problem) : Status();
 }
 
