@@ -29,36 +29,26 @@ constexpr std::string_view kPacketHeader = R"(
 	};
 )";
 
-constexpr std::string_view kHeaders = R"(
-typealias integer { size = 27; align = 1; signed = false; map = clock.CLOCK.value; } := uint27_clock_t;
-typealias integer { size = 32; align = 8; signed = false; map = clock.CLOCK.value; } := uint32_clock_t;
-typealias integer { size = 64; align = 8; signed = false; map = clock.CLOCK.value; } := uint64_clock_t;
+constexpr std::string_view kClockTypes = R"(
+typealias integer {{ size = 27; align = 1; signed = false; map = clock.{0}.value; }} := uint27_clock_t;
+typealias integer {{ size = 32; align = 8; signed = false; map = clock.{0}.value; }} := uint32_clock_t;
+typealias integer {{ size = 64; align = 8; signed = false; map = clock.{0}.value; }} := uint64_clock_t;
+)";
 
-struct event_header_compact {
-	enum : uint5_t { compact = 0 ... 30, extended = 31 } id;
-	variant <id> {
-		struct {
-			uint27_clock_t timestamp;
-		} compact;
-		struct {
+// An id and part of a time, or, where these do not do, all of both.
+constexpr std::string_view kEventHeader = R"(
+struct event_header_{} {{
+	enum : {} {{ compact = 0 ... {}, extended = {} }} id;
+	variant <id> {{
+		struct {{
+			{} timestamp;
+		}} compact;
+		struct {{
 			uint32_t id;
 			uint64_clock_t timestamp;
-		} extended;
-	} v;
-} align(8);
-
-struct event_header_large {
-	enum : uint16_t { compact = 0 ... 65534, extended = 65535 } id;
-	variant <id> {
-		struct {
-			uint32_clock_t timestamp;
-		} compact;
-		struct {
-			uint32_t id;
-			uint64_clock_t timestamp;
-		} extended;
-	} v;
-} align(8);
+		}} extended;
+	}} v;
+}} align(8);
 )";
 
 std::string text_of(const Uuid& uuid) { return uuid_text(as_text(std::as_bytes(std::span(uuid)))); }
@@ -225,11 +215,10 @@ std::string trace_text(const NewTrace& trace) {
                       clock.frequency);
   if (clock.offset_seconds != 0) text += fmt::format("\toffset_s = {};\n", clock.offset_seconds);
   text += fmt::format("\toffset = {};\n}};\n", clock.offset_cycles);
-  std::string headers(kHeaders);
-  constexpr std::string_view kPlace = "CLOCK";
-  for (size_t at; (at = headers.find(kPlace)) != std::string::npos;)
-    headers.replace(at, kPlace.size(), clock_name);
-  return text + headers;
+  text += fmt::format(kClockTypes, clock_name);
+  text += fmt::format(kEventHeader, "compact", "uint5_t", 30, 31, "uint27_clock_t");
+  text += fmt::format(kEventHeader, "large", "uint16_t", 65534, 65535, "uint32_clock_t");
+  return text;
 }
 
 std::string stream_class_text(uint32_t id, const NewStreamClass& stream) {

@@ -70,16 +70,23 @@ constexpr std::string_view kNoEncoding = "expected an encoding: UTF8, ASCII or n
 
 }  // namespace
 
+bool TypeBuilder::read_attributes(const std::vector<Attribute>& attributes,
+                                  const std::function<std::string_view(const Attribute&)>& take) {
+  if (const Attribute* repeated = find_repeated(attributes))
+    return fail(repeated->place, fmt::format("'{}' is said twice", repeated->name));
+  for (const Attribute& attribute : attributes) {
+    const std::string_view problem = take(attribute);
+    if (!problem.empty()) return fail(attribute.value.place, problem);
+  }
+  return true;
+}
+
 TypePtr TypeBuilder::build_integer(const ScalarSpecifier& specifier, Place place) {
   IntegerType type;
   type.integer.order = surroundings_.order;
   std::optional<uint32_t> alignment;
   bool has_size = false;
-  if (const Attribute* repeated = find_repeated(specifier.attributes)) {
-    fail(repeated->place, fmt::format("'{}' is said twice", repeated->name));
-    return nullptr;
-  }
-  for (const Attribute& attribute : specifier.attributes) {
+  const auto take = [&](const Attribute& attribute) {
     const Value& value = attribute.value;
     std::string_view problem;
     if (attribute.name == "size") {
@@ -114,11 +121,9 @@ TypePtr TypeBuilder::build_integer(const ScalarSpecifier& specifier, Place place
       if (found != clocks.end()) type.clock = static_cast<size_t>(found - clocks.begin());
       if (found == clocks.end() && !name.empty()) type.unknown_clock = value.place;
     }  // others are not ours
-    if (!problem.empty()) {
-      fail(value.place, problem);
-      return nullptr;
-    }
-  }
+    return problem;
+  };
+  if (!read_attributes(specifier.attributes, take)) return nullptr;
   if (!has_size) {
     fail(place, "the integer has no size");
     return nullptr;
@@ -133,11 +138,7 @@ TypePtr TypeBuilder::build_float(const ScalarSpecifier& specifier, Place place) 
   type.order = surroundings_.order;
   uint32_t alignment = 8;
   std::optional<uint64_t> exponent, mantissa;
-  if (const Attribute* repeated = find_repeated(specifier.attributes)) {
-    fail(repeated->place, fmt::format("'{}' is said twice", repeated->name));
-    return nullptr;
-  }
-  for (const Attribute& attribute : specifier.attributes) {
+  const auto take = [&](const Attribute& attribute) {
     const Value& value = attribute.value;
     std::string_view problem;
     if (attribute.name == "exp_dig") {
@@ -155,11 +156,9 @@ TypePtr TypeBuilder::build_float(const ScalarSpecifier& specifier, Place place) 
       alignment = wanted.value_or(8);
       if (!wanted) problem = kNoAlignment;
     }
-    if (!problem.empty()) {
-      fail(value.place, problem);
-      return nullptr;
-    }
-  }
+    return problem;
+  };
+  if (!read_attributes(specifier.attributes, take)) return nullptr;
   constexpr std::pair<uint64_t, uint64_t> kFormats[] = {{5, 11}, {8, 24}, {11, 53}, {15, 113}};
   for (const auto& [bits_of_exponent, bits_of_mantissa] : kFormats) {
     if (exponent != bits_of_exponent || mantissa != bits_of_mantissa) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -101,6 +102,10 @@ class TypeBuilder {
 
  private:
   bool fail(Place place, std::string_view cause);
+  // Hands every attribute to `take`, which gives what is wrong with it, or nothing. None may be
+  // said twice.
+  bool read_attributes(const std::vector<Attribute>& attributes,
+                       const std::function<std::string_view(const Attribute&)>& take);
   TypePtr build_integer(const ScalarSpecifier& specifier, Place place);
   TypePtr build_float(const ScalarSpecifier& specifier, Place place);
   TypePtr build_string(const ScalarSpecifier& specifier);

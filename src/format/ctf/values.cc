@@ -42,6 +42,58 @@ Bytes sequence_bytes(const NewField& field, const Value& value) {
   return value.bytes().first(count * element);
 }
 
+// What an array, or a text of a fixed length, takes.
+size_t fixed_size(const NewField& field) { return size_t{field.length} * field.bits / 8; }
+
+// Nothing where the value does not fit the field.
+std::optional<size_t> size_of(const NewField& field, const Value& value) {
+  using enum NewFieldKind;
+  switch (field.kind) {
+    case Integer:
+    case Enum:
+      return value.is_integer() ? std::optional<size_t>(field.bits / 8) : std::nullopt;
+    case Float:
+      return value.has_bytes() ? std::nullopt : std::optional<size_t>(field.bits / 8);
+    default:
+      break;
+  }
+  if (!value.has_bytes()) return std::nullopt;
+  if (field.kind == String) return string_bytes(value).size() + 1;
+  if (field.kind == Text || field.kind == Array) return fixed_size(field);
+  return field.count_bits / 8 + sequence_bytes(field, value).size();
+}
+
+std::byte* put(const NewField& field, const Value& value, std::byte* out) {
+  using enum NewFieldKind;
+  switch (field.kind) {
+    case Integer:
+    case Enum:
+      return put_integer(value.number(), field.bits, field.order, out);
+    case Float:
+      return put_float(value.real(), field, out);
+    case String:
+      out = put_bytes(string_bytes(value), out);
+      *out++ = std::byte{0};
+      return out;
+    case Text:
+    case Array: {
+      const size_t size = fixed_size(field);
+      const size_t told = std::min(value.bytes().size(), size);
+      out = put_bytes(value.bytes().first(told), out);
+      std::memset(out, 0, size - told);
+      return out + (size - told);
+    }
+    case Sequence:
+    case TextSequence: {
+      const Bytes elements = sequence_bytes(field, value);
+      out =
+          put_integer(elements.size() / (field.bits / 8), field.count_bits, ByteOrder::Little, out);
+      return put_bytes(elements, out);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<size_t> encoded_size(std::span<const NewField> fields,
@@ -49,69 +101,15 @@ std::optional<size_t> encoded_size(std::span<const NewField> fields,
   if (fields.size() != values.size()) return std::nullopt;
   size_t size = 0;
   for (size_t i = 0; i < fields.size(); ++i) {
-    const NewField& field = fields[i];
-    const Value& value = values[i];
-    using enum NewFieldKind;
-    switch (field.kind) {
-      case Integer:
-      case Enum:
-        if (!value.is_integer()) return std::nullopt;
-        size += field.bits / 8;
-        continue;
-      case Float:
-        if (value.has_bytes()) return std::nullopt;
-        size += field.bits / 8;
-        continue;
-      default:
-        break;
-    }
-    if (!value.has_bytes()) return std::nullopt;
-    if (field.kind == String)
-      size += string_bytes(value).size() + 1;
-    else if (field.kind == Text || field.kind == Array)
-      size += size_t{field.length} * field.bits / 8;
-    else
-      size += field.count_bits / 8 + sequence_bytes(field, value).size();
+    const std::optional<size_t> own = size_of(fields[i], values[i]);
+    if (!own) return std::nullopt;
+    size += *own;
   }
   return size;
 }
 
 std::byte* encode(std::span<const NewField> fields, std::span<const Value> values, std::byte* out) {
-  for (size_t i = 0; i < fields.size(); ++i) {
-    const NewField& field = fields[i];
-    const Value& value = values[i];
-    using enum NewFieldKind;
-    switch (field.kind) {
-      case Integer:
-      case Enum:
-        out = put_integer(value.number(), field.bits, field.order, out);
-        break;
-      case Float:
-        out = put_float(value.real(), field, out);
-        break;
-      case String:
-        out = put_bytes(string_bytes(value), out);
-        *out++ = std::byte{0};
-        break;
-      case Text:
-      case Array: {
-        const size_t size = size_t{field.length} * field.bits / 8;
-        const size_t told = std::min(value.bytes().size(), size);
-        out = put_bytes(value.bytes().first(told), out);
-        std::memset(out, 0, size - told);
-        out += size - told;
-        break;
-      }
-      case Sequence:
-      case TextSequence: {
-        const Bytes elements = sequence_bytes(field, value);
-        out = put_integer(elements.size() / (field.bits / 8), field.count_bits, ByteOrder::Little,
-                          out);
-        out = put_bytes(elements, out);
-        break;
-      }
-    }
-  }
+  for (size_t i = 0; i < fields.size(); ++i) out = put(fields[i], values[i], out);
   return out;
 }
 

@@ -49,6 +49,30 @@ class Meter {
   uint64_t calls_ = 0;
 };
 
+// Writes one CPU's pages as they are; the first that cannot be read goes to `problem`.
+Status copy_cpu(const TraceDat& trace, const Buffer& buffer, const CpuData& data, Writer& writer,
+                Meter& meter, std::optional<Error>& problem) {
+  CpuPages pages(trace.file_of(data), trace.layout(), buffer, data);
+  CpuPages::Step step;
+  while ((step = pages.next()) != CpuPages::Step::End) {
+    if (step == CpuPages::Step::Bad) {
+      if (!problem) problem = pages.error();
+      continue;
+    }
+    meter.at(pages.bytes_done());
+    std::vector<std::byte> whole;
+    Bytes page = pages.page();
+    if (page.size() < buffer.page_size) {
+      // Cut off: what is there goes along, its header says how much should be.
+      whole.assign(page.begin(), page.end());
+      whole.resize(buffer.page_size);
+      page = whole;
+    }
+    if (Status status = writer.add_page(page); !status) return status;
+  }
+  return {};
+}
+
 // Writes one CPU's events that lie in time.
 Status trim_cpu(CpuStream& stream, const Buffer& buffer, ftrace::Target target, Nanoseconds begin,
                 Nanoseconds end, Writer& writer, Meter& meter) {
@@ -81,6 +105,25 @@ Status trim_cpu(CpuStream& stream, const Buffer& buffer, ftrace::Target target, 
   return page.empty() ? Status() : finish_page();
 }
 
+// Writes a trace anew: `write_cpu(buffer, data, writer, meter, problem)` for each CPU's events.
+template <typename WriteCpu>
+Status rewrite(const TraceDat& trace, const std::string& path, WriteOptions options,
+               const Progress& progress, WriteCpu write_cpu) {
+  Result<Writer> writer = Writer::create(path, head_of(trace), options);
+  if (!writer) return std::move(writer).error();
+  std::optional<Error> problem;
+  Meter meter(trace, progress);
+  for (const Buffer& buffer : trace.layout().buffers) {
+    for (const CpuData& data : buffer.cpus) {
+      if (Status status = writer->begin_cpu(); !status) return status;
+      if (Status status = write_cpu(buffer, data, *writer, meter, problem); !status) return status;
+      meter.cpu_done(data.size);
+    }
+  }
+  if (Status status = writer->finish(); !status) return status;
+  return problem ? Status(*problem) : Status();
+}
+
 }  // namespace
 
 Head head_of(const TraceDat& trace) {
@@ -109,58 +152,24 @@ Head head_of(const TraceDat& trace) {
 
 Status convert(const TraceDat& trace, const std::string& path, WriteOptions options,
                const Progress& progress) {
-  Result<Writer> writer = Writer::create(path, head_of(trace), options);
-  if (!writer) return std::move(writer).error();
-  std::optional<Error> problem;
-  Meter meter(trace, progress);
-  for (const Buffer& buffer : trace.layout().buffers) {
-    for (const CpuData& data : buffer.cpus) {
-      if (Status status = writer->begin_cpu(); !status) return status;
-      CpuPages pages(trace.file_of(data), trace.layout(), buffer, data);
-      CpuPages::Step step;
-      while ((step = pages.next()) != CpuPages::Step::End) {
-        if (step == CpuPages::Step::Bad) {
-          if (!problem) problem = pages.error();
-          continue;
-        }
-        meter.at(pages.bytes_done());
-        std::vector<std::byte> whole;
-        Bytes page = pages.page();
-        if (page.size() < buffer.page_size) {
-          // Cut off: what is there goes along, its header says how much should be.
-          whole.assign(page.begin(), page.end());
-          whole.resize(buffer.page_size);
-          page = whole;
-        }
-        if (Status status = writer->add_page(page); !status) return status;
-      }
-      meter.cpu_done(data.size);
-    }
-  }
-  if (Status status = writer->finish(); !status) return status;
-  return problem ? Status(*problem) : Status();
+  return rewrite(trace, path, options, progress,
+                 [&](const Buffer& buffer, const CpuData& data, Writer& writer, Meter& meter,
+                     std::optional<Error>& problem) {
+                   return copy_cpu(trace, buffer, data, writer, meter, problem);
+                 });
 }
 
 Status trim(const TraceDat& trace, Nanoseconds begin, Nanoseconds end, const std::string& path,
             WriteOptions options, const Progress& progress) {
-  Result<Writer> writer = Writer::create(path, head_of(trace), options);
-  if (!writer) return std::move(writer).error();
-  std::optional<Error> problem;
-  Meter meter(trace, progress);
-  for (const Buffer& buffer : trace.layout().buffers) {
-    for (const CpuData& data : buffer.cpus) {
-      if (Status status = writer->begin_cpu(); !status) return status;
-      const std::unique_ptr<CpuStream> stream = trace.open_stream(buffer, data);
-      if (Status status =
-              trim_cpu(*stream, buffer, trace.layout().target, begin, end, *writer, meter);
-          !status)
-        return status;
-      if (!problem && stream->problem()) problem = stream->problem();
-      meter.cpu_done(data.size);
-    }
-  }
-  if (Status status = writer->finish(); !status) return status;
-  return problem ? Status(*problem) : Status();
+  return rewrite(trace, path, options, progress,
+                 [&](const Buffer& buffer, const CpuData& data, Writer& writer, Meter& meter,
+                     std::optional<Error>& problem) {
+                   const std::unique_ptr<CpuStream> stream = trace.open_stream(buffer, data);
+                   Status status =
+                       trim_cpu(*stream, buffer, trace.layout().target, begin, end, writer, meter);
+                   if (!problem && stream->problem()) problem = stream->problem();
+                   return status;
+                 });
 }
 
 }  // namespace strata::tracedat

@@ -412,5 +412,12 @@ TEST(CtfUuid, NameAlwaysGivesTheSameIdentity) {
   EXPECT_NE(random_uuid(), random_uuid());
 }
 
+TEST(MetadataText, TheClockMayBeCalledAnything) {
+  NewTrace trace;
+  trace.clock.name = "CLOCK";
+  EXPECT_THAT(trace_text(trace),
+              testing::HasSubstr("map = clock.CLOCK.value; } := uint64_clock_t"));
+}
+
 }  // namespace
 }  // namespace strata::ctf
