@@ -4,55 +4,14 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/record_arguments.h"
 
 namespace strata::cli {
 namespace {
 
-const char* const kLook = "Look";
-const char* const kChange = "Change";
-
 std::string with_times(const std::string& examples) {
   return std::string(kTimeHelp) + "\n\n" + examples;
-}
-
-void add_json(CLI::App& command, bool& json, const char* what) {
-  command.add_flag("--json", json, what);
-}
-
-// An option that is one of a few words.
-template <typename T>
-CLI::Option* add_choice(CLI::App& command, const char* name, T& value,
-                        std::vector<std::pair<std::string, T>> choices, const char* help) {
-  std::vector<std::string> words;
-  for (const auto& choice : choices) words.push_back(choice.first);
-  return command
-      .add_option_function<std::string>(
-          name,
-          [&value, choices](const std::string& given) {
-            for (const auto& [word, meaning] : choices)
-              if (word == given) value = meaning;
-          },
-          help)
-      ->check(CLI::IsMember(words).description(""));
-}
-
-void add_packing(CLI::App& command, Packing& packing) {
-  add_choice<Packing>(command, "--compression", packing,
-                      {{"none", Packing::None}, {"zstd", Packing::Zstd}}, "none or zstd (default)")
-      ->type_name("HOW");
-}
-
-void add_period(CLI::App& command, std::string& begin, std::string& end) {
-  command.add_option("--begin", begin, "From this time on")->type_name("TIME");
-  command.add_option("--end", end, "Up to this time, which is included")->type_name("TIME");
-}
-
-// An option that may be given several times, with one value each time: it must not take the paths
-// that follow.
-template <typename T>
-CLI::Option* add_repeated(CLI::App& command, const char* names, std::vector<T>& values,
-                          const char* help) {
-  return command.add_option(names, values, help)->allow_extra_args(false);
 }
 
 // CLI11's way, but without its own remarks about types and how often an option may be given.
@@ -84,39 +43,13 @@ CLI::App* add_events(CLI::App& app, EventsArguments& arguments) {
   return events;
 }
 
-struct DumpOptions {
-  CLI::App* command;
-  CLI::Option* event;
-  CLI::Option* filter;
-  std::vector<std::string> events;
-  std::vector<std::string> filters;
-
-  // CLI11 keeps the values of each option by itself, and the order of the options.
-  std::vector<EventOrFilter> conditions() const {
-    std::vector<EventOrFilter> all;
-    size_t e = 0;
-    size_t f = 0;
-    for (const CLI::Option* option : command->parse_order()) {
-      if (option == event && e < events.size()) all.push_back({false, events[e++]});
-      if (option == filter && f < filters.size()) all.push_back({true, filters[f++]});
-    }
-    return all;
-  }
-};
-
-void add_dump(CLI::App& app, DumpArguments& arguments, DumpOptions& options) {
+CLI::App* add_dump(CLI::App& app, DumpArguments& arguments, Conditions& conditions) {
   CLI::App* dump = app.add_subcommand("dump", "The events of traces, merged, as text or JSON");
-  options.command = dump;
   dump->group(kLook);
   dump->add_option("PATH", arguments.paths, "Traces, shown on one timeline")->required();
-  options.event = add_repeated(*dump, "-e", options.events,
-                               "Only these events (globs; a bare word is a system or an event);\n"
-                               "repeatable")
-                      ->type_name("[SYSTEM:]EVENT");
-  options.filter = add_repeated(*dump, "-F", options.filters,
-                                "Only events that fulfil this condition (docs/filter.md):\n"
-                                "after an -e it is that event's, before any it is for all")
-                       ->type_name("EXPR");
+  conditions.add_to(*dump,
+                    "Only events that fulfil this condition (docs/filter.md):\n"
+                    "after an -e it is that event's, before any it is for all");
   dump->add_option("--cpu", arguments.cpus, "Only these CPUs, as in 0-3,8")->type_name("LIST");
   add_repeated(*dump, "--tid", arguments.tids, "Only these threads; repeatable, or 1,2,3")
       ->delimiter(',')
@@ -144,6 +77,7 @@ void add_dump(CLI::App& app, DumpArguments& arguments, DumpOptions& options) {
       with_times("Examples:\n"
                  "  strata dump trace.dat -e sched_switch -F 'prev_comm ~ \"mysql*\"'\n"
                  "  strata dump host.dat guest.dat --begin +2s --end +3s --cpu 0-3"));
+  return dump;
 }
 
 CLI::App* add_trim(CLI::App& app, TrimArguments& arguments) {
@@ -199,7 +133,11 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   InfoArguments info_arguments;
   EventsArguments events_arguments;
   DumpArguments dump_arguments;
-  DumpOptions dump_options{};
+  Conditions dump_conditions;
+  RecordArguments record_arguments;
+  Conditions record_conditions;
+  RecoverArguments recover_arguments;
+  SessionArguments session_arguments;
   TrimArguments trim_arguments;
   ConvertArguments convert_arguments;
 
@@ -207,10 +145,13 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   app.set_version_flag("--version", "strata " STRATA_VERSION, "The version");
   app.set_help_flag("-h,--help", "This text; also after a command");
   app.require_subcommand(1);
+  CLI::App* record = add_record(app, record_arguments, record_conditions);
+  CLI::App* session = add_session(app, session_arguments);
   CLI::App* info = add_info(app, info_arguments);
   CLI::App* events = add_events(app, events_arguments);
-  add_dump(app, dump_arguments, dump_options);
+  CLI::App* dump = add_dump(app, dump_arguments, dump_conditions);
   CLI::App* trim = add_trim(app, trim_arguments);
+  CLI::App* recover = add_recover(app, recover_arguments);
   add_convert(app, convert_arguments);
   app.footer(
       "Exit status: 0 fine, 1 bad input or a partial answer, 2 wrong usage.\n\n"
@@ -235,10 +176,17 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   if (info->parsed()) return Command(std::move(info_arguments));
   if (events->parsed()) return Command(std::move(events_arguments));
   if (trim->parsed()) return Command(std::move(trim_arguments));
-  if (dump_options.command->parsed()) {
-    dump_arguments.conditions = dump_options.conditions();
+  if (dump->parsed()) {
+    dump_arguments.conditions = dump_conditions.in_order();
     return Command(std::move(dump_arguments));
   }
+  if (record->parsed()) {
+    record_arguments.conditions = record_conditions.in_order();
+    record_arguments.asked.assign(argv, argv + argc);
+    return Command(std::move(record_arguments));
+  }
+  if (recover->parsed()) return Command(std::move(recover_arguments));
+  if (session->parsed()) return Command(std::move(session_arguments));
   return Command(std::move(convert_arguments));
 }
 

@@ -71,8 +71,39 @@ struct ConvertArguments {
   bool json = false;
 };
 
-using Command =
-    std::variant<InfoArguments, EventsArguments, DumpArguments, TrimArguments, ConvertArguments>;
+struct RecordArguments {
+  std::vector<std::string> profiles;
+  std::string profiles_file;
+  std::vector<EventOrFilter> conditions;
+  std::vector<int32_t> pids;
+  std::string cgroup;
+  std::string container;
+  std::string clock;
+  std::string name;
+  std::string output;
+  std::string duration;
+  std::string buffer_size;
+  std::string sync;
+  Packing packing = Packing::Zstd;
+  bool json = false;
+  std::vector<std::string> command;
+  std::vector<std::string> asked;
+};
+
+struct RecoverArguments {
+  std::vector<std::string> paths;
+  Packing packing = Packing::Zstd;
+  bool json = false;
+};
+
+struct SessionArguments {
+  enum class Action : uint8_t { List, Stop } action = Action::List;
+  std::string name;
+  bool json = false;
+};
+
+using Command = std::variant<InfoArguments, EventsArguments, DumpArguments, TrimArguments,
+                             ConvertArguments, RecordArguments, RecoverArguments, SessionArguments>;
 
 // The command, or the exit status where there is nothing to do: help was asked for and shown, or
 // the arguments are wrong and that was said.

@@ -15,5 +15,8 @@ int run(const EventsArguments& arguments);
 int run(const DumpArguments& arguments);
 int run(const TrimArguments& arguments);
 int run(const ConvertArguments& arguments);
+int run(const RecordArguments& arguments);
+int run(const RecoverArguments& arguments);
+int run(const SessionArguments& arguments);
 
 }  // namespace strata::cli

@@ -23,6 +23,9 @@ Traces open_paths(const std::vector<std::string>& paths, bool await) {
   for (const std::string& path : paths) {
     Result<std::vector<std::unique_ptr<trace::Trace>>> found = recording::open_traces(path);
     if (found) {
+      for (const auto& trace : *found) {
+        if (!trace->info().warning.empty()) warn(trace->info().path + ": " + trace->info().warning);
+      }
       std::ranges::move(*found, std::back_inserter(traces.opened));
     } else if (await && is_folder(path)) {
       warn(path + ": waiting for a trace: " + found.error().cause);

@@ -3,8 +3,8 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -66,8 +66,10 @@ RingDrain::~RingDrain() {
 void RingDrain::run() {
   thread_id_ = static_cast<pid_t>(syscall(SYS_gettid));
   thread_id_.notify_all();
-  // A ring that overflows is worse than a task that waits a little longer.
-  setpriority(PRIO_PROCESS, 0, -20);
+  // A ring that overflows is worse than a task that waits a little longer. Without the right to
+  // that it is an ordinary thread.
+  const sched_param priority{.sched_priority = 1};
+  pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority);
   Clock::time_point next_sync = Clock::now() + sync_;
   while (!stopping_ && !failed_) {
     pollfd waiting[] = {{ring_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};

@@ -60,7 +60,8 @@ Result<Tracefs> Tracefs::find() {
       return Error{kUsualPlace, std::nullopt, "this kernel has no tracefs (CONFIG_TRACING)"};
     return system_error(kUsualPlace, "tracefs is not mounted, and cannot be", why);
   }
-  return Tracefs("/proc/self/fd/" + std::to_string(mount->get()), std::move(mount));
+  std::string path = "/proc/self/fd/" + std::to_string(mount->get());
+  return Tracefs(std::move(path), std::move(mount));
 }
 
 bool Tracefs::has(const std::string& name) const { return access(file(name).c_str(), F_OK) == 0; }

@@ -20,6 +20,8 @@ class Tracefs {
   // Without a slash at the end.
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
+  // What a process that is to use these paths must keep open; negative: nothing.
+  int descriptor() const { return mount_ ? mount_->get() : -1; }
   // Whether the kernel has such a file.
   bool has(const std::string& name) const;
 

@@ -1,25 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recording/open.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "base/mapped_file.h"
 #include "format/ctf/ctf_trace.h"
 #include "format/tracedat/trace_dat.h"
+#include "recording/description.h"
 
 namespace strata::recording {
 namespace {
 
 using Traces = std::vector<std::unique_ptr<trace::Trace>>;
 
+void append(Traces& all, Traces some) {
+  for (std::unique_ptr<trace::Trace>& trace : some) all.push_back(std::move(trace));
+}
+
+bool is_recording(const std::string& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder + "/" + kDescriptionName, ignored);
+}
+
+// The parts that are there. One that is not finished may not have been begun.
+Result<Traces> open_recording(const std::string& folder) {
+  const Result<Description> description = read_description(folder);
+  if (!description) return description.error();
+  Traces traces;
+  for (const Part& part : description->parts) {
+    const std::string path = folder + "/" + part.file;
+    std::error_code ignored;
+    if (!part.finished && !std::filesystem::exists(path, ignored)) continue;
+    Result<Traces> opened = open_traces(path);
+    if (!opened) return std::move(opened).error();
+    append(traces, *std::move(opened));
+  }
+  return traces;
+}
+
 Result<Traces> open_folder(const std::string& path) {
+  if (const std::vector<std::string> recordings = recordings_at(path); !recordings.empty()) {
+    Traces traces;
+    for (const std::string& recording : recordings) {
+      Result<Traces> opened = open_recording(recording);
+      if (!opened) return std::move(opened).error();
+      append(traces, *std::move(opened));
+    }
+    return traces;
+  }
   if (!ctf::CtfTrace::recognises(path))
     return Error{path, std::nullopt, "no trace that strata knows is in this folder or below"};
   Result<std::vector<std::unique_ptr<ctf::CtfTrace>>> found = ctf::CtfTrace::open_all(path);
   if (!found) return std::move(found).error();
-  Traces traces;
-  for (std::unique_ptr<ctf::CtfTrace>& trace : *found) traces.push_back(std::move(trace));
-  return traces;
+  return Traces(std::make_move_iterator(found->begin()), std::make_move_iterator(found->end()));
 }
 
 Result<Traces> open_file(const std::string& path) {
@@ -40,6 +75,17 @@ Result<Traces> open_file(const std::string& path) {
 }
 
 }  // namespace
+
+std::vector<std::string> recordings_at(const std::string& folder) {
+  if (is_recording(folder)) return {folder};
+  std::vector<std::string> found;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (is_recording(entry.path())) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
 
 Result<Traces> open_traces(const std::string& path) {
   std::error_code ignored;
@@ -62,7 +108,7 @@ Traces open_more(const std::string& path, const Traces& known) {
 Result<std::unique_ptr<trace::Trace>> open_trace(const std::string& path) {
   Result<Traces> traces = open_traces(path);
   if (!traces) return std::move(traces).error();
-  if (traces->size() > 1) {
+  if (traces->size() != 1) {
     return Error{path, std::nullopt,
                  std::to_string(traces->size()) + " traces are here where one is wanted"};
   }

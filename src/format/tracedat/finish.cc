@@ -71,10 +71,8 @@ Status finish(const std::string& path, WriteOptions options, const Ending& endin
   {
     const Result<std::unique_ptr<TraceDat>> trace = TraceDat::open(path);
     if (!trace) return trace.error();
-    for (const Buffer& buffer : (*trace)->layout().buffers) {
-      for (const CpuData& data : buffer.cpus)
-        page_files.push_back(TraceDat::page_file_name(path, data.cpu));
-    }
+    for (uint32_t cpu = 0; cpu < (*trace)->info().cpus; ++cpu)
+      page_files.push_back(TraceDat::page_file_name(path, cpu));
     if ((*trace)->is_unfinished()) {
       if (Status status = write_whole(**trace, path, options, ending, progress); !status)
         return status;

@@ -54,20 +54,25 @@ TraceDat::TraceDat(MappedFile file, Layout layout)
   describe();
 }
 
-void TraceDat::attach_page_files() {
-  for (const Buffer& buffer : layout_.buffers) {
-    for (const CpuData& data : buffer.cpus) {
-      if (data.size > 0) return;
-    }
+uint32_t TraceDat::cpu_count() const {
+  uint32_t cpus = layout_.cpus;
+  if (const Option* count = layout_.find(OptionId::CpuCount)) {
+    ByteReader in(count->data, layout_.target.order);
+    if (const uint32_t told = in.u32(); in.ok()) cpus = std::max(cpus, told);
   }
-  if (layout_.buffers.empty()) return;
+  return cpus;
+}
+
+void TraceDat::attach_page_files() {
+  const auto has_events = [](const Buffer& buffer) { return !buffer.cpus.empty(); };
+  if (layout_.buffers.empty() || std::ranges::any_of(layout_.buffers, has_events)) return;
   Buffer& buffer = layout_.buffers.front();
-  for (CpuData& data : buffer.cpus) {
-    Result<MappedFile> pages = MappedFile::open(page_file_name(file_.path(), data.cpu));
+  for (uint32_t cpu = 0; cpu < cpu_count(); ++cpu) {
+    Result<MappedFile> pages = MappedFile::open(page_file_name(file_.path(), cpu));
     if (!pages) continue;
     // A page that is not whole is still being written, or never was.
     const uint64_t size = pages->size() / buffer.page_size * buffer.page_size;
-    data = {data.cpu, 0, size, &page_files_.emplace_back(*std::move(pages))};
+    buffer.cpus.push_back({cpu, 0, size, &page_files_.emplace_back(*std::move(pages))});
   }
   if (is_unfinished())
     info_.warning =
@@ -83,11 +88,7 @@ void TraceDat::describe() {
   const std::string_view uname = text_of(layout_.find(OptionId::Uname));
   info_.machine = word(uname, 1);
   info_.kernel = word(uname, 2);
-  info_.cpus = layout_.cpus;
-  if (const Option* count = layout_.find(OptionId::CpuCount)) {
-    ByteReader in(count->data, layout_.target.order);
-    if (const uint32_t cpus = in.u32(); in.ok()) info_.cpus = std::max(info_.cpus, cpus);
-  }
+  info_.cpus = cpu_count();
 
   std::string_view clock;
   if (const Option* option = layout_.find(OptionId::TraceClock))

@@ -49,6 +49,7 @@ class TraceDat final : public trace::Trace {
 
  private:
   TraceDat(MappedFile file, Layout layout);
+  uint32_t cpu_count() const;
   void attach_page_files();
   void describe();
   void read_formats();

@@ -102,6 +102,12 @@ std::vector<std::byte> long_text_body(std::string_view text, ByteOrder order) {
 
 }  // namespace
 
+NewOption text_option(OptionId id, std::string_view text) {
+  ByteWriter data(kNativeOrder);
+  data.string(text);
+  return {id, std::move(data).bytes()};
+}
+
 Result<Writer> Writer::create(const std::string& path, const Head& head, WriteOptions options) {
   Result<NewFile> file = NewFile::create(path);
   if (!file) return std::move(file).error();

@@ -22,6 +22,9 @@ struct NewOption {
   std::vector<std::byte> data;
 };
 
+// One that is a text, as most are.
+NewOption text_option(OptionId id, std::string_view text);
+
 struct PlannedBuffer {
   std::string name;  // "" for the main one
   std::string clock;

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/output.h"
+#include "base/progress.h"
+#include "base/time_text.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "kernel/process_choice.h"
+#include "record/event_choice.h"
+#include "record/registry.h"
+#include "record/session.h"
+
+namespace strata::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// "16M", "500k", "1G": bytes.
+Result<uint64_t> parse_size(const std::string& text) {
+  uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  const std::string unit(rest, end);
+  unsigned shift = 64;
+  if (unit.empty() || unit == "B") shift = 0;
+  if (unit == "k" || unit == "K" || unit == "KB" || unit == "kB") shift = 10;
+  if (unit == "M" || unit == "MB") shift = 20;
+  if (unit == "G" || unit == "GB") shift = 30;
+  if (error != std::errc() || shift == 64 || number == 0 || number > (uint64_t{1} << 40 >> shift))
+    return Error{"", std::nullopt, "'" + text + "' is no size such as 16M"};
+  return number << shift;
+}
+
+std::string default_folder() {
+  const time_t now = time(nullptr);
+  tm local{};
+  localtime_r(&now, &local);
+  char name[64];
+  strftime(name, sizeof name, "strata-%Y%m%d-%H%M%S", &local);
+  return name;
+}
+
+// What a session may be called, made from its folder's name.
+std::string name_of(const std::string& folder) {
+  std::string name = std::filesystem::path(folder).filename();
+  if (name.empty()) name = std::filesystem::path(folder).parent_path().filename();
+  for (char& c : name) {
+    if (!record::is_session_name("a" + std::string(1, c))) c = '_';
+  }
+  if (!record::is_session_name(name)) name = "s" + name.substr(0, 60);
+  return name;
+}
+
+// What was said, as a request; an error that is the user's.
+Result<record::SessionRequest> request_of(const RecordArguments& arguments) {
+  record::SessionRequest request;
+  const std::string folder = arguments.output.empty() ? default_folder() : arguments.output;
+  request.folder = std::filesystem::absolute(folder).lexically_normal().string();
+  if (request.folder.size() > 1 && request.folder.ends_with('/')) request.folder.pop_back();
+  request.name = arguments.name.empty() ? name_of(request.folder) : arguments.name;
+  if (!record::is_session_name(request.name))
+    return Error{"", std::nullopt,
+                 "'" + request.name + "' is no name for a session: letters, digits, '-', '_', '.'"};
+  request.clock = arguments.clock;
+  request.compressed = arguments.packing == Packing::Zstd;
+  request.command = arguments.command;
+  request.asked = arguments.asked;
+  if (!arguments.buffer_size.empty()) {
+    const Result<uint64_t> size = parse_size(arguments.buffer_size);
+    if (!size) return size.error();
+    request.buffer_bytes = *size;
+  }
+  if (!arguments.duration.empty()) {
+    const Result<Nanoseconds> duration = parse_duration(arguments.duration);
+    if (!duration) return duration.error();
+    request.duration = std::chrono::nanoseconds(duration->count);
+  }
+  if (!arguments.sync.empty()) {
+    const Result<Nanoseconds> sync = parse_duration(arguments.sync);
+    if (!sync) return sync.error();
+    request.sync = std::max(std::chrono::milliseconds(sync->count / 1'000'000),
+                            std::chrono::milliseconds(100));
+  }
+  return request;
+}
+
+Status choose_events(const RecordArguments& arguments, record::SessionRequest& request) {
+  const Result<kernel::Tracefs> tracefs = kernel::Tracefs::find();
+  if (!tracefs) return tracefs.error();
+  const Result<kernel::EventCatalog> catalog = kernel::EventCatalog::read(*tracefs);
+  if (!catalog) return catalog.error();
+  kernel::Profiles profiles = kernel::Profiles::built_in();
+  if (!arguments.profiles_file.empty()) {
+    if (Status status = profiles.add_file(arguments.profiles_file); !status) return status;
+  }
+  std::vector<record::EventWish> wishes;
+  std::vector<std::string> for_all;
+  for (const EventOrFilter& condition : arguments.conditions) {
+    if (!condition.is_filter)
+      wishes.push_back({condition.text, {}});
+    else
+      (wishes.empty() ? for_all : wishes.back().filters).push_back(condition.text);
+  }
+  std::vector<std::string> names = arguments.profiles;
+  if (names.empty() && wishes.empty()) names.emplace_back(kernel::kDefaultProfile);
+  Result<std::vector<kernel::EventChoice>> events =
+      record::choose(*catalog, profiles, names, wishes, for_all);
+  if (!events) return std::move(events).error();
+  request.events = *std::move(events);
+  return {};
+}
+
+Status choose_processes(const RecordArguments& arguments, record::SessionRequest& request) {
+  const auto add = [&](Result<std::vector<pid_t>> threads) -> Status {
+    if (!threads) return std::move(threads).error();
+    request.processes.insert(request.processes.end(), threads->begin(), threads->end());
+    return {};
+  };
+  for (const int32_t pid : arguments.pids) {
+    if (Status status = add(kernel::threads_of(pid)); !status) return status;
+  }
+  std::string cgroup = arguments.cgroup;
+  if (!arguments.container.empty()) {
+    Result<std::string> found = kernel::cgroup_of_container(arguments.container);
+    if (!found) return std::move(found).error();
+    cgroup = *std::move(found);
+  }
+  if (cgroup.empty()) return {};
+  return add(kernel::threads_in_cgroup(cgroup));
+}
+
+// One line that is written over again and again.
+class StatusLine {
+ public:
+  ~StatusLine() { wipe(); }
+  void show(const record::SessionStatus& status) {
+    const double seconds = std::chrono::duration<double>(status.elapsed - last_.elapsed).count();
+    if (on_ && seconds > 0) {
+      const auto rate = [&](uint64_t now, uint64_t before) {
+        return static_cast<uint64_t>(static_cast<double>(now - std::min(before, now)) / seconds);
+      };
+      const std::string text =
+          duration_text(Nanoseconds{status.elapsed.count()}) + "  " + grouped(status.events) +
+          " events, " + grouped(rate(status.events, last_.events)) + "/s, " +
+          size_text(rate(status.bytes, last_.bytes)) + "/s, lost " + grouped(status.lost) +
+          ", buffer " + std::to_string(static_cast<int>(status.fill * 100)) + " % full";
+      std::fprintf(stderr, "\r%s\033[K", text.c_str());
+    }
+    last_ = status;
+  }
+  void wipe() {
+    if (on_) std::fputs("\r\033[K", stderr);
+  }
+
+ private:
+  bool on_ = isatty(STDERR_FILENO) != 0;
+  record::SessionStatus last_;
+};
+
+int tell(const record::SessionRequest& request, const record::SessionReport& report, bool json) {
+  const record::SessionStatus& last = report.last;
+  Output out(STDOUT_FILENO);
+  if (json) {
+    const Json object = {{"folder", request.folder},   {"session", request.name},
+                         {"events", last.events},      {"lost", last.lost},
+                         {"bytes", report.size},       {"duration_ns", last.elapsed.count()},
+                         {"finished", report.finished}};
+    out.text().put(object.dump(2, ' ', false, Json::error_handler_t::replace));
+  } else {
+    out.text().put("recorded " + grouped(last.events) + " events in " +
+                   duration_text(Nanoseconds{last.elapsed.count()}) + " into " + request.folder +
+                   " (" + size_text(report.size) + "), lost " + grouped(last.lost));
+  }
+  out.text().put('\n');
+  if (!out.finish()) return kExitInput;
+  if (!report.finished)
+    complain(request.folder +
+             ": is not finished; it opens as it is, and 'strata recover' finishes "
+             "it");
+  return report.finished ? kExitFine : kExitInput;
+}
+
+}  // namespace
+
+int run(const RecordArguments& arguments) {
+  Result<record::SessionRequest> request = request_of(arguments);
+  if (!request) {
+    complain(request.error());
+    return kExitUsage;
+  }
+  for (const auto& choose : {choose_events, choose_processes}) {
+    if (Status status = choose(arguments, *request); !status) {
+      complain(status.error());
+      return kExitInput;
+    }
+  }
+  StatusLine line;
+  std::optional<Progress> progress;
+  record::SessionEvents events;
+  events.status = [&](const record::SessionStatus& status) { line.show(status); };
+  events.warning = [&](const Error& error) {
+    line.wipe();
+    warn(error.text());
+  };
+  events.finishing = [&](uint64_t done, uint64_t total) {
+    if (!progress) {
+      line.wipe();
+      progress.emplace("finishing " + request->folder, false);
+    }
+    progress->update(done, total);
+  };
+  const Result<record::SessionReport> report = record::record(*request, events);
+  progress.reset();
+  line.wipe();
+  if (!report) {
+    complain(report.error());
+    return kExitInput;
+  }
+  const int status = tell(*request, *report, arguments.json);
+  if (report->command_status && WIFEXITED(*report->command_status) &&
+      WEXITSTATUS(*report->command_status) == 127)
+    return kExitInput;
+  return status;
+}
+
+}  // namespace strata::cli

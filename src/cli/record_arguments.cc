@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/record_arguments.h"
+
+namespace strata::cli {
+
+CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& conditions) {
+  CLI::App* record =
+      app.add_subcommand("record", "Record what this machine's kernel does, into a folder");
+  record->group(kRecord);
+  add_repeated(*record, "--profile", arguments.profiles,
+               "What to record: system (default), sched, io, net, mem, irq, power, lock, vm,\n"
+               "all ('strata events --profiles' lists them); repeatable, or a,b")
+      ->delimiter(',')
+      ->type_name("NAME");
+  record
+      ->add_option("--profiles", arguments.profiles_file,
+                   "A file with more profiles (docs/profiles.md)")
+      ->type_name("FILE");
+  conditions.add_to(*record,
+                    "Only events that fulfil this condition, which the kernel decides:\n"
+                    "after an -e it is that event's, before any it is for all");
+  add_repeated(*record, "-p,--pid", arguments.pids,
+               "Only these processes and those they start; repeatable, or 1,2,3")
+      ->delimiter(',')
+      ->type_name("PID");
+  record
+      ->add_option("--cgroup", arguments.cgroup,
+                   "Only processes that are in this control group now, and those they start")
+      ->type_name("PATH");
+  record
+      ->add_option("--container", arguments.container,
+                   "The same for the control group of a container: its name or id")
+      ->type_name("NAME");
+  record
+      ->add_option("--clock", arguments.clock,
+                   "The clock of the kernel's tracer; default: x86-tsc where it can be trusted,\n"
+                   "else mono_raw")
+      ->type_name("NAME");
+  record
+      ->add_option("-o,--output", arguments.output,
+                   "The folder to record into; default: strata-<date>-<time>")
+      ->type_name("FOLDER");
+  record->add_option("--name", arguments.name, "The session's name, for 'strata session'")
+      ->type_name("NAME");
+  record->add_option("--duration", arguments.duration, "Stop after this time, as in 30s or 1h30m")
+      ->type_name("TIME");
+  record
+      ->add_option("--buffer-size", arguments.buffer_size,
+                   "Of the kernel's ring for each CPU, as in 16M; default: 8M, less where\n"
+                   "memory is scarce")
+      ->type_name("SIZE");
+  record
+      ->add_option("--sync", arguments.sync,
+                   "How often everything is written to the disk; default: 5s")
+      ->type_name("TIME");
+  add_packing(*record, arguments.packing);
+  add_json(*record, arguments.json, "What was recorded, as a JSON object");
+  record->add_option("COMMAND", arguments.command,
+                     "Behind '--': run this, and record until it ends");
+  record->footer(
+      "Without a command or a duration it records until Ctrl-C.\n\n"
+      "Examples:\n"
+      "  strata record --duration 10s -o slow && strata info slow\n"
+      "  strata record -e sched_switch -e 'block:*' -F 'bytes > 65536' -- make -j8");
+  return record;
+}
+
+CLI::App* add_session(CLI::App& app, SessionArguments& arguments) {
+  CLI::App* session = app.add_subcommand("session", "Recordings that are running now");
+  session->group(kRecord);
+  session->require_subcommand(1);
+  using Action = SessionArguments::Action;
+  CLI::App* list = session->add_subcommand("list", "Which there are");
+  list->callback([&] { arguments.action = Action::List; });
+  add_json(*list, arguments.json, "One JSON array");
+  list->footer("Example:\n  strata session list");
+  CLI::App* stop = session->add_subcommand("stop", "Ends one, as Ctrl-C would, and waits for it");
+  stop->callback([&] { arguments.action = Action::Stop; });
+  stop->add_option("NAME", arguments.name, "The session")->required();
+  stop->footer("Example:\n  strata session stop nightly");
+  session->footer("Example:\n  strata session list");
+  return session;
+}
+
+CLI::App* add_recover(CLI::App& app, RecoverArguments& arguments) {
+  CLI::App* recover = app.add_subcommand("recover", "Finish a recording whose recorder was killed");
+  recover->group(kChange);
+  recover->add_option("FOLDER", arguments.paths, "Recordings")->required();
+  add_packing(*recover, arguments.packing);
+  add_json(*recover, arguments.json, "What was done, as a JSON object");
+  recover->footer("Example:\n  strata recover strata-20261115-143005");
+  return recover;
+}
+
+}  // namespace strata::cli

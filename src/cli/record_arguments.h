@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "cli/arguments.h"
+#include "cli/options.h"
+
+namespace strata::cli {
+
+// The commands that record, and what goes with recordings.
+CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& conditions);
+CLI::App* add_session(CLI::App& app, SessionArguments& arguments);
+CLI::App* add_recover(CLI::App& app, RecoverArguments& arguments);
+
+}  // namespace strata::cli

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/output.h"
+#include "base/progress.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "record/registry.h"
+#include "recording/finish.h"
+
+namespace strata::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Finishing takes the files away that a live session still writes to.
+bool is_being_recorded(const std::string& folder) {
+  char* resolved = realpath(folder.c_str(), nullptr);
+  if (resolved == nullptr) return false;
+  const std::string path = resolved;
+  free(resolved);
+  for (const record::SessionEntry& session : record::list_sessions()) {
+    if (session.is_alive && session.folder == path) {
+      complain(Error{folder, std::nullopt,
+                     "is being recorded by session '" + session.name + "': 'strata session stop " +
+                         session.name + "' ends and finishes it"});
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+int run(const RecoverArguments& arguments) {
+  int status = kExitFine;
+  Json results = Json::array();
+  for (const std::string& path : arguments.paths) {
+    if (is_being_recorded(path)) {
+      status = kExitInput;
+      continue;
+    }
+    Progress progress("finishing " + path, false);
+    const Result<recording::Finished> finished = recording::finish_recording(
+        path, {arguments.packing == Packing::Zstd,
+               [&](uint64_t done, uint64_t total) { progress.update(done, total); }});
+    if (!finished) {
+      complain(finished.error());
+      status = kExitInput;
+      continue;
+    }
+    results.push_back(
+        {{"path", path}, {"finished", finished->parts}, {"already", finished->already}});
+  }
+  if (arguments.json) {
+    Output out(STDOUT_FILENO);
+    out.text().put(
+        Json{{"recordings", results}}.dump(2, ' ', false, Json::error_handler_t::replace));
+    out.text().put('\n');
+    if (!out.finish()) status = kExitInput;
+  }
+  return status;
+}
+
+}  // namespace strata::cli

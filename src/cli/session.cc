@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/output.h"
+#include "base/time_text.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "record/registry.h"
+
+namespace strata::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A user sees their own; root sees all.
+std::vector<record::SessionEntry> visible_sessions() {
+  std::vector<record::SessionEntry> sessions = record::list_sessions();
+  std::erase_if(sessions, [](const record::SessionEntry& session) {
+    return !session.is_alive || (getuid() != 0 && session.user != getuid());
+  });
+  return sessions;
+}
+
+int list(bool json) {
+  const std::vector<record::SessionEntry> sessions = visible_sessions();
+  Output out(STDOUT_FILENO);
+  const Nanoseconds now = now_since_epoch();
+  if (json) {
+    Json array = Json::array();
+    for (const record::SessionEntry& session : sessions)
+      array.push_back({{"name", session.name},
+                       {"process", session.process},
+                       {"user", session.user_name},
+                       {"folder", session.folder},
+                       {"begin_ns", session.begin_ns}});
+    out.text().put(array.dump(2, ' ', false, Json::error_handler_t::replace));
+    out.text().put('\n');
+  } else if (sessions.empty()) {
+    out.text().put("no session is recording\n");
+  } else {
+    Table table({"session", "for", "user", "process", "folder"});
+    for (const record::SessionEntry& session : sessions)
+      table.add({session.name, duration_text(Nanoseconds{now.count - session.begin_ns}),
+                 session.user_name, std::to_string(session.process), session.folder});
+    table.put(Style(STDOUT_FILENO), 0, out.text());
+  }
+  return out.finish() ? kExitFine : kExitInput;
+}
+
+// Until the recording is finished, which the recorder's end tells.
+int stop(const std::string& name) {
+  const std::vector<record::SessionEntry> sessions = visible_sessions();
+  const auto session = std::ranges::find(sessions, name, &record::SessionEntry::name);
+  if (session == sessions.end()) {
+    complain("no session named '" + name + "' is recording ('strata session list' shows them)");
+    return kExitInput;
+  }
+  if (kill(session->process, SIGINT) != 0) {
+    complain(name + ": cannot be stopped: " + std::strerror(errno));
+    return kExitInput;
+  }
+  const auto lives = [&] {
+    const auto now = visible_sessions();
+    return std::ranges::find(now, name, &record::SessionEntry::name) != now.end();
+  };
+  while (lives()) usleep(50'000);
+  return kExitFine;
+}
+
+}  // namespace
+
+int run(const SessionArguments& arguments) {
+  return arguments.action == SessionArguments::Action::List ? list(arguments.json)
+                                                            : stop(arguments.name);
+}
+
+}  // namespace strata::cli

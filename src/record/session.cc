@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/session.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/time_text.h"
+#include "kernel/kernel_files.h"
+#include "record/command.h"
+#include "record/kernel_source.h"
+#include "record/registry.h"
+#include "record/watcher.h"
+
+namespace strata::record {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Signals that the loop waits for instead of being interrupted by them.
+class Signals {
+ public:
+  Signals() {
+    sigemptyset(&set_);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set_, number);
+    pthread_sigmask(SIG_BLOCK, &set_, &before_);
+    file_ = FileDescriptor(signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+  ~Signals() { release(); }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  int file() const { return file_.get(); }
+  // Whether somebody asked us to end.
+  bool asked_to_end() {
+    signalfd_siginfo info{};
+    bool asked = false;
+    while (read(file_.get(), &info, sizeof info) == sizeof info) asked |= info.ssi_signo != SIGCHLD;
+    return asked;
+  }
+  // From here on they do what they did before.
+  void release() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t set_{};
+  sigset_t before_{};
+  FileDescriptor file_;
+};
+
+std::string user_name() {
+  const passwd* user = getpwuid(getuid());
+  return user != nullptr ? user->pw_name : std::to_string(getuid());
+}
+
+bool is_empty_folder(const std::string& path) {
+  DIR* entries = opendir(path.c_str());
+  if (entries == nullptr) return false;
+  bool empty = true;
+  while (const dirent* entry = readdir(entries)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") empty = false;
+  }
+  closedir(entries);
+  return empty;
+}
+
+// For its owner alone: what a kernel does is nobody else's business.
+Status make_folder(const std::string& path) {
+  if (mkdir(path.c_str(), 0700) == 0) return {};
+  if (errno != EEXIST) return system_error(path, "cannot create", errno);
+  if (!is_empty_folder(path)) return Error{path, std::nullopt, "exists already and is not empty"};
+  return {};
+}
+
+uint64_t folder_size(const std::string& path) {
+  uint64_t size = 0;
+  DIR* entries = opendir(path.c_str());
+  if (entries == nullptr) return size;
+  while (const dirent* entry = readdir(entries)) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    struct stat info {};
+    const std::string file = path + "/" + entry->d_name;
+    if (lstat(file.c_str(), &info) != 0) continue;
+    size += S_ISDIR(info.st_mode) ? folder_size(file) : static_cast<uint64_t>(info.st_size);
+  }
+  closedir(entries);
+  return size;
+}
+
+recording::Description describe(const SessionRequest& request, const HostClock& clock,
+                                int64_t begin_ns) {
+  recording::Description description;
+  const std::string machine = kernel::machine_text();
+  const size_t name = machine.find(' ') + 1;
+  const size_t release = machine.find(' ', name) + 1;
+  description.machines.push_back({machine.substr(name, release - name - 1), "host",
+                                  kernel::boot_id(),
+                                  machine.substr(release, machine.find(' ', release) - release)});
+  description.clocks.push_back(
+      {clock.name, description.machines.front().name, clock.frequency, clock.note});
+  description.clocks.push_back({"epoch", "", 1'000'000'000, "nanoseconds since 1970, UTC"});
+  description.maps.push_back(clock.map);
+  description.sessions.push_back({request.name, user_name(), begin_ns, 0, request.asked, {}});
+  return description;
+}
+
+// Until there is a reason to stop.
+std::optional<int> wait_for_end(const SessionRequest& request, const SessionEvents& events,
+                                Signals& signals, Command* command, KernelSource& kernel,
+                                Clock::time_point begin) {
+  constexpr auto kTick = std::chrono::seconds(1);
+  Clock::time_point next_tick = begin + kTick;
+  for (;;) {
+    if (signals.asked_to_end() || kernel.failed()) return std::nullopt;
+    if (command != nullptr) {
+      if (const std::optional<int> status = command->ended()) return status;
+    }
+    const Clock::time_point now = Clock::now();
+    if (request.duration && now - begin >= *request.duration) return std::nullopt;
+    if (now >= next_tick) {
+      next_tick += kTick;
+      if (events.status) {
+        SessionStatus status{kernel.status(), now - begin, 0};
+        status.fill = kernel.fill();
+        events.status(status);
+      }
+    }
+    Clock::time_point until = next_tick;
+    if (request.duration) until = std::min(until, begin + *request.duration);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    pollfd waiting{signals.file(), POLLIN, 0};
+    poll(&waiting, 1, static_cast<int>(std::max<int64_t>(left, 0)));
+  }
+}
+
+}  // namespace
+
+void clean_up_after_the_dead(const kernel::Tracefs& tracefs) {
+  for (const SessionEntry& entry : list_sessions()) {
+    if (entry.is_alive || (entry.user != getuid() && getuid() != 0)) continue;
+    const std::string instance = tracefs.file("instances/" + kernel::instance_name(entry.name));
+    if (kernel::remove_instance(instance)) forget_session(entry.name);
+  }
+}
+
+Result<SessionReport> record(const SessionRequest& request, const SessionEvents& events) {
+  Signals signals;
+  Result<kernel::Tracefs> tracefs = kernel::Tracefs::find();
+  if (!tracefs) return std::move(tracefs).error();
+  clean_up_after_the_dead(*tracefs);
+
+  const int64_t begin_ns = now_since_epoch().count;
+  Result<Registration> registration = Registration::add(
+      {request.name, getpid(), getuid(), user_name(), request.folder, begin_ns, "", true});
+  if (!registration) return std::move(registration).error();
+  if (Status status = make_folder(request.folder); !status) return std::move(status).error();
+  syslog(LOG_AUTHPRIV | LOG_NOTICE, "%s records session %s into %s", user_name().c_str(),
+         request.name.c_str(), request.folder.c_str());
+
+  const std::string instance = tracefs->file("instances/" + kernel::instance_name(request.name));
+  Result<Watcher> watcher = Watcher::start(
+      [&] { (void)static_cast<bool>(kernel::remove_instance(instance)); }, {tracefs->descriptor()});
+  if (!watcher) return std::move(watcher).error();
+  std::optional<Command> command;
+  if (!request.command.empty()) {
+    Result<Command> prepared = Command::prepare(request.command);
+    if (!prepared) return std::move(prepared).error();
+    command.emplace(*std::move(prepared));
+  }
+  umask(077);  // what is recorded is for its owner alone
+
+  Result<HostClock> clock = choose_clock(request.clock);
+  if (!clock) return std::move(clock).error();
+  KernelSource kernel(*tracefs,
+                      {request.name, request.folder, request.events, request.buffer_bytes,
+                       request.sync, request.processes, request.compressed},
+                      *clock);
+  if (Status status = kernel.start(); !status) {
+    rmdir(request.folder.c_str());  // where nothing was written
+    return std::move(status).error();
+  }
+  const Clock::time_point begin = Clock::now();
+  for (const Error& refused : kernel.refused()) {
+    if (events.warning) events.warning(refused);
+  }
+  recording::Description description = describe(request, *clock, begin_ns);
+  description.parts = kernel.parts();
+  if (Status status = recording::write_description(request.folder, description); !status)
+    return std::move(status).error();
+  if (command) command->run();
+  if (events.started) events.started();
+  if (Status status = kernel.write_head(); !status) return std::move(status).error();
+
+  SessionReport report;
+  report.command_status =
+      wait_for_end(request, events, signals, command ? &*command : nullptr, kernel, begin);
+  report.last = {kernel.status(), Clock::now() - begin, 0};
+  const Status stopped = kernel.stop();
+  if (!stopped && events.warning) events.warning(stopped.error());
+  refine(*clock);
+  description.maps = {clock->map};
+  description.sessions.back().end_ns = now_since_epoch().count;
+  signals.release();
+
+  if (Status status = kernel.finish(*clock, events.finishing); !status) {
+    report.finished = false;
+    if (events.warning) events.warning(status.error());
+  }
+  report.last.lost = kernel.parts().front().lost;
+  description.parts = kernel.parts();
+  if (Status status = recording::write_description(request.folder, description); !status)
+    return std::move(status).error();
+  report.size = folder_size(request.folder);
+  return report;
+}
+
+}  // namespace strata::record

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "kernel/instance.h"
+#include "record/source.h"
+
+namespace strata::record {
+
+// What a session is asked to do.
+struct SessionRequest {
+  std::string name;    // see is_session_name()
+  std::string folder;  // is made; must not hold anything yet
+  std::vector<kernel::EventChoice> events;
+  std::string clock;          // of the kernel's tracer; empty: the best there is
+  uint64_t buffer_bytes = 0;  // a CPU; 0: chosen
+  std::chrono::milliseconds sync{5000};
+  std::vector<pid_t> processes;  // empty: all
+  bool compressed = true;
+  std::optional<std::chrono::nanoseconds> duration;
+  std::vector<std::string> command;  // recorded until it ends; empty: until a signal or `duration`
+  std::vector<std::string> asked;    // the command line, to be told in the recording
+};
+
+struct SessionStatus : SourceStatus {
+  std::chrono::nanoseconds elapsed{};
+  double fill = 0;  // of the fullest ring, from 0 to 1
+};
+
+// What is told while a session runs. All may be empty.
+struct SessionEvents {
+  std::function<void()> started;                     // events are being recorded
+  std::function<void(const SessionStatus&)> status;  // once a second
+  std::function<void(const Error&)> warning;
+  std::function<void(uint64_t done, uint64_t total)> finishing;
+};
+
+struct SessionReport {
+  SessionStatus last;
+  uint64_t size = 0;                  // of the finished recording, in bytes
+  std::optional<int> command_status;  // as wait() gives it
+  bool finished = true;               // false: left in the unfinished form, which opens
+};
+
+// Records until the command ends, the time is over or SIGINT, SIGTERM or SIGHUP comes; then
+// finishes the recording. Another signal meanwhile leaves it unfinished. No other thread may run
+// yet.
+//
+// Whatever happens, nothing of it stays in the kernel: see Instance and Watcher.
+Result<SessionReport> record(const SessionRequest& request, const SessionEvents& events);
+
+// Instances and probes of sessions whose recorder was killed, and its watcher with it.
+void clean_up_after_the_dead(const kernel::Tracefs& tracefs);
+
+}  // namespace strata::record

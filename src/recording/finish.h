@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+
+namespace strata::recording {
+
+struct FinishOptions {
+  bool compressed = true;
+  std::function<void(uint64_t done, uint64_t total)> progress = {};
+};
+
+// What came of it.
+struct Finished {
+  uint64_t parts = 0;    // that were made whole now
+  uint64_t already = 0;  // that were so before
+};
+
+// Finishes what a killed recorder left: makes every part of the recording in `folder` whole and
+// says so in recording.json. Chunks of a long recording are finished one by one. Nothing may still
+// be recording there.
+Result<Finished> finish_recording(const std::string& folder, const FinishOptions& options);
+
+}  // namespace strata::recording

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of recording share: the program, a place for recordings, and a look at tracefs."""
+
+import ctypes
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STRATA = os.environ.get("STRATA_PROGRAM", str(ROOT / "build/release/strata"))
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(77)
+
+
+def own_mounts():
+    """Mounts that a test makes are seen by nobody else and end with it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    new_namespace, private = 0x20000, 0x44000  # CLONE_NEWNS, MS_REC | MS_PRIVATE
+    if libc.unshare(new_namespace) != 0:
+        skip("no mount namespace of its own: " + os.strerror(ctypes.get_errno()))
+    libc.mount(b"", b"/", None, private, None)
+
+
+class Tracefs:
+    """The kernel's tracer as everybody else sees it."""
+
+    def __init__(self):
+        own_mounts()
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="strata-tracefs-"))
+        done = subprocess.run(["mount", "-t", "tracefs", "tracefs", self.path],
+                              stderr=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            self.path.rmdir()
+            skip("tracefs cannot be mounted: " + done.stderr.strip())
+
+    def instances(self):
+        return {entry.name for entry in (self.path / "instances").iterdir()}
+
+    def read(self, name):
+        return (self.path / name).read_text()
+
+    def write(self, name, text):
+        (self.path / name).write_text(text)
+
+    def close(self):
+        subprocess.run(["umount", self.path], check=True)
+        self.path.rmdir()
+
+
+def run(*words, **options):
+    return subprocess.run([STRATA, *map(str, words)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=120, **options)
+
+
+def fine(*words, **options):
+    done = run(*words, **options)
+    assert done.returncode == 0, (words, done.returncode, done.stderr)
+    return done.stdout
+
+
+def info(path):
+    done = run("info", "--json", path)
+    return json.loads(done.stdout)
+
+
+def events(path, *options):
+    return [json.loads(line) for line in fine("dump", "--json", path, *options).splitlines()]
+
+
+def start(*words):
+    """A recorder in the background, once it records."""
+    recorder = subprocess.Popen([STRATA, "record", *map(str, words)], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+    return recorder
+
+
+def wait_for(condition, seconds=10):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def watchers():
+    """Processes that watch over recorders."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "comm").read_text() == "strata-watch\n" \
+                    and (entry / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return found
+
+
+def stop(recorder):
+    recorder.send_signal(signal.SIGINT)
+    out, err = recorder.communicate(timeout=60)
+    assert recorder.returncode == 0, err
+    return out
