@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <map>
 
 #include "base/small_file.h"
 
@@ -54,6 +55,22 @@ std::vector<uint32_t> numbered_entries(const std::string& folder, std::string_vi
   closedir(entries);
   std::sort(numbers.begin(), numbers.end());
   return numbers;
+}
+
+size_t count_folders(const std::string& folder) {
+  DIR* entries = opendir(folder.c_str());
+  if (entries == nullptr) return 0;
+  size_t count = 0;
+  while (const dirent* entry = readdir(entries))
+    count += entry->d_type == DT_DIR && entry->d_name[0] != '.' ? 1 : 0;
+  closedir(entries);
+  return count;
+}
+
+std::string list_of(const std::vector<pid_t>& threads) {
+  std::string list;
+  for (const pid_t thread : threads) list += std::to_string(thread) + " ";
+  return list;
 }
 
 }  // namespace
@@ -112,8 +129,22 @@ Status Instance::set_buffer_size(uint64_t bytes_a_cpu) {
 }
 
 void Instance::enable(const std::vector<EventChoice>& events, std::vector<Error>& refused) {
-  // A whole system at once where all of it is wanted costs one write instead of hundreds.
+  // Hundreds of system calls at once cost one write instead of hundreds, where all of them are
+  // wanted.
+  std::map<std::string_view, size_t> unfiltered;
+  for (const EventChoice& event : events) unfiltered[event.system] += event.filter.empty() ? 1 : 0;
+  std::erase_if(unfiltered, [&](const auto& system) {
+    return count_folders(file("events/" + std::string(system.first))) != system.second;
+  });
+  // The tracer's own events ("ftrace") cannot be enabled.
+  const bool everything = unfiltered.size() + 1 == count_folders(file("events"));
+  if (!everything || !write_small_file(file("events/enable"), "1")) {
+    std::erase_if(unfiltered, [&](const auto& system) {
+      return !write_small_file(file("events/" + std::string(system.first) + "/enable"), "1");
+    });
+  }
   for (const EventChoice& event : events) {
+    if (unfiltered.contains(event.system)) continue;
     const std::string folder = file("events/" + event.system + "/" + event.name);
     if (!event.filter.empty()) {
       if (Status status = write_small_file(folder + "/filter", event.filter); !status) {
@@ -129,13 +160,11 @@ void Instance::enable(const std::vector<EventChoice>& events, std::vector<Error>
 
 Status Instance::follow(const std::vector<pid_t>& processes) {
   if (Status status = write_small_file(file("options/event-fork"), "1"); !status) return status;
-  std::string list;
-  for (const pid_t process : processes) list += std::to_string(process) + " ";
-  return write_small_file(file("set_event_pid"), list);
+  return write_small_file(file("set_event_pid"), list_of(processes));
 }
 
-Status Instance::leave_out(pid_t thread) {
-  return append_small_file(file("set_event_notrace_pid"), std::to_string(thread));
+Status Instance::leave_out(const std::vector<pid_t>& threads) {
+  return write_small_file(file("set_event_notrace_pid"), list_of(threads));
 }
 
 Status Instance::start() { return write_small_file(file("tracing_on"), "1"); }

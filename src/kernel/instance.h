@@ -55,8 +55,8 @@ class Instance {
   void enable(const std::vector<EventChoice>& events, std::vector<Error>& refused);
   // Only events of these processes and of those they start.
   Status follow(const std::vector<pid_t>& processes);
-  // No events of this thread but its switches.
-  Status leave_out(pid_t thread);
+  // No events of these threads but their switches. All in one call: each waits for every CPU.
+  Status leave_out(const std::vector<pid_t>& threads);
 
   Status start();
   Status stop();

@@ -22,28 +22,24 @@ constexpr int kPipeSize = 1 << 20;
 
 }  // namespace
 
-Result<std::unique_ptr<RingDrain>> RingDrain::start(Instance& instance, uint32_t cpu,
+Result<std::unique_ptr<RingDrain>> RingDrain::start(const Instance& instance, uint32_t cpu,
                                                     const std::string& path,
                                                     std::chrono::milliseconds sync) {
   std::unique_ptr<RingDrain> drain(new RingDrain(instance, cpu, path, sync));
-  if (Status status = drain->open_files(instance); !status) return std::move(status).error();
+  if (Status status = drain->open_files(); !status) return std::move(status).error();
   drain->thread_ = std::thread([self = drain.get()] { self->run(); });
   drain->thread_id_.wait(0);
-  // What this thread does must not be in the trace: each of its calls would cause the next.
-  if (Status status = instance.leave_out(drain->thread_id_); !status)
-    return std::move(status).error();
   return drain;
 }
 
 RingDrain::RingDrain(const Instance& instance, uint32_t cpu, std::string path,
                      std::chrono::milliseconds sync)
-    : cpu_(cpu),
-      page_size_(instance.page_size()),
+    : page_size_(instance.page_size()),
       ring_path_(instance.cpu_file(cpu, "trace_pipe_raw")),
       path_(std::move(path)),
       sync_(sync) {}
 
-Status RingDrain::open_files(Instance&) {
+Status RingDrain::open_files() {
   ring_ = FileDescriptor(open(ring_path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!ring_) return system_error(ring_path_, "cannot open", errno);
   file_ = FileDescriptor(open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));

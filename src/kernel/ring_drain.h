@@ -26,14 +26,16 @@ namespace strata::kernel {
 class RingDrain {
  public:
   // `path` is made anew, readable for its owner alone.
-  static Result<std::unique_ptr<RingDrain>> start(Instance& instance, uint32_t cpu,
+  static Result<std::unique_ptr<RingDrain>> start(const Instance& instance, uint32_t cpu,
                                                   const std::string& path,
                                                   std::chrono::milliseconds sync);
   ~RingDrain();
   RingDrain(const RingDrain&) = delete;
   RingDrain& operator=(const RingDrain&) = delete;
 
-  uint32_t cpu() const { return cpu_; }
+  // What this thread does must not be in the trace: each of its calls would cause the next. See
+  // Instance::leave_out().
+  pid_t thread() const { return thread_id_; }
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   bool failed() const { return failed_.load(std::memory_order_acquire); }
 
@@ -43,13 +45,12 @@ class RingDrain {
  private:
   RingDrain(const Instance& instance, uint32_t cpu, std::string path,
             std::chrono::milliseconds sync);
-  Status open_files(Instance& instance);
+  Status open_files();
   void run();
   bool move_full_pages();
   bool take_rest();
   bool fail(std::string what, int error_number);
 
-  uint32_t cpu_;
   uint32_t page_size_;
   std::string ring_path_;
   std::string path_;

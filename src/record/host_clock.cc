@@ -1,76 +1,110 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/host_clock.h"
 
-#include <time.h>
-
 #include <cinttypes>
 #include <cstdio>
+#include <optional>
 
 #include "base/byte_writer.h"
+#include "clock/calibrate.h"
+#include "clock/tsc.h"
 
 namespace strata::record {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
+// Below this, what anchors miss by is a large part of what lies between them.
+constexpr int64_t kShortestLine = 1'000'000;
 
-int64_t read_clock(clockid_t id) {
-  timespec now{};
-  clock_gettime(id, &now);
-  return int64_t{now.tv_sec} * kSecond + now.tv_nsec;
-}
-
-// How far the wall clock is ahead of another: from the closest of several pairs of readings.
-int64_t wall_ahead_of(clockid_t id) {
-  int64_t best = 0;
-  int64_t narrowest = std::numeric_limits<int64_t>::max();
-  for (int i = 0; i < 20; ++i) {
-    const int64_t before = read_clock(id);
-    const int64_t wall = read_clock(CLOCK_REALTIME);
-    const int64_t after = read_clock(id);
-    if (after - before >= narrowest) continue;
-    narrowest = after - before;
-    best = wall - (before + (after - before) / 2);
-  }
-  return best;
+std::optional<clock::Reading> reading_of(const std::string& kernel_clock) {
+  if (kernel_clock == "x86-tsc") return clock::Reading::Tsc;
+  if (kernel_clock == "mono_raw") return clock::Reading::MonotonicRaw;
+  if (kernel_clock == "mono") return clock::Reading::Monotonic;
+  if (kernel_clock == "boot") return clock::Reading::Boottime;
+  return std::nullopt;
 }
 
 }  // namespace
 
+Result<HostClock> HostClock::choose(const std::string& wanted) {
+  HostClock clock;
+  clock.kernel_name_ = wanted;
+  clock.note_ = "as it was asked for";
+  if (wanted.empty()) {
+    const clock::TscCheck check = clock::check_tsc();
+    clock.kernel_name_ = check.trusted() ? "x86-tsc" : "mono_raw";
+    clock.note_ = check.trusted()
+                      ? "constant, nonstop, the kernel's own clocksource, and monotonic "
+                        "across CPUs"
+                      : "the TSC is not used: " + check.reason;
+  }
+  clock.name_ = clock.kernel_name_ == "x86-tsc" ? "host.tsc" : "host." + clock.kernel_name_;
+  clock.take_anchor();
+  return clock;
+}
+
+void HostClock::take_anchor() { anchors_.push_back(clock::take_anchor()); }
+
+std::vector<trace::ClockMap> HostClock::maps() const {
+  const std::optional<clock::Reading> from = reading_of(kernel_name_);
+  if (!from) return {};
+  Result<trace::ClockMap> map = clock::follow_wall(anchors_, *from);
+  if (!map) return {};
+  map->from = name_;
+  map->to = "epoch";
+  return {*std::move(map)};
+}
+
+HostClock::Line HostClock::line() const {
+  const std::optional<clock::Reading> from = reading_of(kernel_name_);
+  if (!from) return {};
+  const clock::Anchor& first = anchors_.front();
+  const clock::Anchor& last = anchors_.back();
+  if (*from != clock::Reading::Tsc) {
+    const int64_t since_zero = *from == clock::Reading::MonotonicRaw ? last.monotonic_raw_ns
+                               : *from == clock::Reading::Monotonic  ? last.monotonic_ns
+                                                                     : last.boottime_ns;
+    return {1, 0, last.wall_ns - since_zero, true};
+  }
+  if (last.monotonic_raw_ns - first.monotonic_raw_ns < kShortestLine) return {};
+  const Result<trace::ClockPiece> piece = clock::fit_line(anchors_, *from, clock::Reading::Wall);
+  if (!piece) return {};
+  const clock::Tsc2Nsec said = clock::tsc2nsec(*piece, first.tsc + (last.tsc - first.tsc) / 2);
+  return {said.mult, said.shift, said.offset_ns, true};
+}
+
+recording::NamedClock HostClock::description(const std::string& machine) const {
+  recording::NamedClock named{name_, machine, 1'000'000'000, note_};
+  if (kernel_name_ == "x86-tsc") {
+    named.frequency = 0;
+    if (const Result<trace::ClockPiece> piece =
+            clock::fit_line(anchors_, clock::Reading::Tsc, clock::Reading::MonotonicRaw))
+      named.frequency = clock::whole_hertz(*piece, anchors_.front().tsc).frequency;
+  }
+  return named;
+}
+
 std::vector<tracedat::NewOption> HostClock::options() const {
   using tracedat::OptionId;
   std::vector<tracedat::NewOption> options;
-  options.push_back(tracedat::text_option(OptionId::TraceClock, "[" + kernel_name + "]"));
+  options.push_back(tracedat::text_option(OptionId::TraceClock, "[" + kernel_name_ + "]"));
+  const Line line = this->line();
+  if (!line.is_known) return options;
   // DATE has microseconds only; what is left over goes into OFFSET.
-  int64_t microseconds = offset_ns / 1000;
-  if (offset_ns % 1000 < 0) --microseconds;
+  int64_t microseconds = line.offset_ns / 1000;
+  if (line.offset_ns % 1000 < 0) --microseconds;
   char date[32];
   std::snprintf(date, sizeof date, "0x%" PRIx64, static_cast<uint64_t>(microseconds));
   options.push_back(tracedat::text_option(OptionId::Date, date));
-  options.push_back(
-      tracedat::text_option(OptionId::Offset, std::to_string(offset_ns - microseconds * 1000)));
-  if (mult != 1 || shift != 0) {
+  options.push_back(tracedat::text_option(OptionId::Offset,
+                                          std::to_string(line.offset_ns - microseconds * 1000)));
+  if (line.mult != 1 || line.shift != 0) {
     ByteWriter data(kNativeOrder);
-    data.u32(mult);
-    data.u32(shift);
+    data.u32(line.mult);
+    data.u32(line.shift);
     data.u64(0);
     options.push_back({OptionId::Tsc2Nsec, std::move(data).bytes()});
   }
   return options;
-}
-
-Result<HostClock> choose_clock(const std::string& wanted) {
-  HostClock clock;
-  clock.kernel_name = wanted.empty() ? "mono_raw" : wanted;
-  clock.name = "host." + clock.kernel_name;
-  refine(clock);
-  return clock;
-}
-
-void refine(HostClock& clock) {
-  clock.offset_ns = wall_ahead_of(CLOCK_MONOTONIC_RAW);
-  clock.map = trace::ClockMap({{.t0 = 0, .u0 = clock.offset_ns}});
-  clock.map.from = clock.name;
-  clock.map.to = "epoch";
 }
 
 }  // namespace strata::record

@@ -4,30 +4,49 @@
 #include <string>
 #include <vector>
 
+#include "clock/anchor.h"
 #include "format/tracedat/writer.h"
 #include "recording/description.h"
 
 namespace strata::record {
 
 // The clock that stamps a recording's events, and how it leads to the time of day.
-struct HostClock {
-  std::string kernel_name;  // as trace_clock calls it: "x86-tsc", "mono_raw"
-  std::string name;         // in recording.json: "host.tsc"
-  uint64_t frequency = 1'000'000'000;
-  std::string note;     // why this one
-  trace::ClockMap map;  // from it to "epoch"
-  // trace.dat's way of saying the same: ns = (t x mult) >> shift, plus an offset.
-  uint32_t mult = 1;
-  uint32_t shift = 0;
-  int64_t offset_ns = 0;
+//
+// It is the TSC where that can be trusted, since applications can read it as cheaply as the kernel
+// does; CLOCK_MONOTONIC_RAW otherwise. Anchors (readings of all clocks at one moment) are taken
+// when the session begins, now and then, and when it ends; the line through them is the map.
+class HostClock {
+ public:
+  // `wanted` is a name of trace_clock; empty: the best there is.
+  static Result<HostClock> choose(const std::string& wanted);
 
-  // What a trace.dat with events on this clock says of it.
+  // As trace_clock calls it: "x86-tsc", "mono_raw".
+  const std::string& kernel_name() const { return kernel_name_; }
+  // In recording.json: "host.tsc".
+  const std::string& name() const { return name_; }
+
+  void take_anchor();
+
+  // What the anchors so far tell; nothing of a clock that is not time ("counter").
+  std::vector<trace::ClockMap> maps() const;
+  recording::NamedClock description(const std::string& machine) const;
+  // The same as a trace.dat says it.
   std::vector<tracedat::NewOption> options() const;
-};
 
-// Decides for a clock, and measures it; `wanted` is a name of trace_clock, or empty.
-Result<HostClock> choose_clock(const std::string& wanted);
-// Measures it again, over all the time since it was chosen.
-void refine(HostClock& clock);
+ private:
+  // How the kernel's clock becomes nanoseconds since the epoch, for trace.dat.
+  struct Line {
+    uint32_t mult = 1;
+    uint32_t shift = 0;
+    int64_t offset_ns = 0;
+    bool is_known = false;
+  };
+  Line line() const;
+
+  std::string kernel_name_;
+  std::string name_;
+  std::string note_;
+  std::vector<clock::Anchor> anchors_;
+};
 
 }  // namespace strata::record

@@ -33,17 +33,17 @@ uint64_t default_buffer_bytes(size_t cpus) {
   return std::clamp(total / kMemoryShare / std::max<size_t>(cpus, 1), kLeastBuffer, kBuffer);
 }
 
-KernelSource::KernelSource(kernel::Tracefs tracefs, KernelRequest request, HostClock clock)
+KernelSource::KernelSource(kernel::Tracefs tracefs, KernelRequest request, const HostClock& clock)
     : tracefs_(std::move(tracefs)),
       request_(std::move(request)),
-      clock_(std::move(clock)),
+      clock_(clock),
       path_(request_.folder + "/host.dat"),
       trace_id_(random_number()) {
   part_.file = "host.dat";
   part_.kind = "tracedat";
   part_.what = "kernel";
   part_.machine = "host";
-  part_.clock = clock_.name;
+  part_.clock = clock_.name();
 }
 
 Status KernelSource::start() {
@@ -52,28 +52,30 @@ Status KernelSource::start() {
   instance_.emplace(*std::move(instance));
   cpus_ = instance_->cpus();
   page_size_ = instance_->page_size();
-  if (Status status = instance_->set_clock(clock_.kernel_name); !status) return status;
+  if (Status status = instance_->set_clock(clock_.kernel_name()); !status) return status;
   const uint64_t size =
       request_.buffer_bytes > 0 ? request_.buffer_bytes : default_buffer_bytes(cpus_.size());
   if (Status status = instance_->set_buffer_size(size); !status) return status;
+  std::vector<pid_t> own_threads = {getpid()};
   for (const uint32_t cpu : cpus_) {
     auto drain = kernel::RingDrain::start(
         *instance_, cpu, tracedat::TraceDat::page_file_name(path_, cpu), request_.sync);
     if (!drain) return std::move(drain).error();
     drains_.push_back(*std::move(drain));
+    own_threads.push_back(drains_.back()->thread());
   }
   if (!request_.processes.empty()) {
     if (Status status = instance_->follow(request_.processes); !status) return status;
   }
-  if (Status status = instance_->leave_out(getpid()); !status) return status;
+  if (Status status = instance_->leave_out(own_threads); !status) return status;
   instance_->enable(request_.events, refused_);
   if (refused_.size() == request_.events.size() && !refused_.empty()) return refused_.front();
   return instance_->start();
 }
 
-std::vector<tracedat::NewOption> KernelSource::options(const HostClock& clock) const {
+std::vector<tracedat::NewOption> KernelSource::options() const {
   using tracedat::OptionId;
-  std::vector<tracedat::NewOption> options = clock.options();
+  std::vector<tracedat::NewOption> options = clock_.options();
   options.push_back(tracedat::text_option(OptionId::Uname, kernel::machine_text()));
   options.push_back(tracedat::text_option(OptionId::Version, "strata " STRATA_VERSION));
   ByteWriter trace_id(kNativeOrder);
@@ -97,9 +99,9 @@ Status KernelSource::write_head() {
   head.kallsyms = files->kallsyms;
   head.printk_formats = files->printk_formats;
   head.cmdlines = names;
-  head.options = options(clock_);
+  head.options = options();
   // The main buffer, though it was recorded in an instance: other programs show that one first.
-  head.buffers.push_back({"", clock_.kernel_name, page_size_, cpus_});
+  head.buffers.push_back({"", clock_.kernel_name(), page_size_, cpus_});
   Result<tracedat::Writer> writer =
       tracedat::Writer::create(path_, head, {.compression = tracedat::Compression::None});
   if (!writer) return std::move(writer).error();
@@ -148,11 +150,11 @@ Status KernelSource::stop() {
   return problem ? Status(*problem) : Status();
 }
 
-Status KernelSource::finish(const HostClock& clock, const tracedat::Progress& progress) {
+Status KernelSource::finish(const tracedat::Progress& progress) {
   const tracedat::WriteOptions how = {.compression = request_.compressed
                                                          ? tracedat::Compression::Zstd
                                                          : tracedat::Compression::None};
-  const tracedat::Ending ending{options(clock), kernel::read_thread_names()};
+  const tracedat::Ending ending{options(), kernel::read_thread_names()};
   if (Status status = tracedat::finish(path_, how, ending, progress); !status) return status;
   part_.finished = true;
   return {};

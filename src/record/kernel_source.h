@@ -31,7 +31,8 @@ struct KernelRequest {
 // beside it, afterwards one file (see tracedat::TraceDat).
 class KernelSource final : public Source {
  public:
-  KernelSource(kernel::Tracefs tracefs, KernelRequest request, HostClock clock);
+  // `clock` goes on gathering anchors while this records; what it knows at the end counts.
+  KernelSource(kernel::Tracefs tracefs, KernelRequest request, const HostClock& clock);
 
   Status start() override;
   // While it already records: reads what explains the events and writes the head.
@@ -42,7 +43,7 @@ class KernelSource final : public Source {
 
   // After stop(): makes host.dat whole. Until then, and where that fails, the unfinished form
   // opens.
-  Status finish(const HostClock& clock, const tracedat::Progress& progress);
+  Status finish(const tracedat::Progress& progress);
 
   // Events that the kernel did not let us enable; the others are recorded.
   const std::vector<Error>& refused() const { return refused_; }
@@ -52,11 +53,11 @@ class KernelSource final : public Source {
   double fill() const { return fill_; }
 
  private:
-  std::vector<tracedat::NewOption> options(const HostClock& clock) const;
+  std::vector<tracedat::NewOption> options() const;
 
   kernel::Tracefs tracefs_;
   KernelRequest request_;
-  HostClock clock_;
+  const HostClock& clock_;
   std::string path_;
   std::optional<kernel::Instance> instance_;
   std::vector<std::unique_ptr<kernel::RingDrain>> drains_;

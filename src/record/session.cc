@@ -104,10 +104,9 @@ recording::Description describe(const SessionRequest& request, const HostClock& 
   description.machines.push_back({machine.substr(name, release - name - 1), "host",
                                   kernel::boot_id(),
                                   machine.substr(release, machine.find(' ', release) - release)});
-  description.clocks.push_back(
-      {clock.name, description.machines.front().name, clock.frequency, clock.note});
+  description.clocks.push_back(clock.description(description.machines.front().name));
   description.clocks.push_back({"epoch", "", 1'000'000'000, "nanoseconds since 1970, UTC"});
-  description.maps.push_back(clock.map);
+  description.maps = clock.maps();
   description.sessions.push_back({request.name, user_name(), begin_ns, 0, request.asked, {}});
   return description;
 }
@@ -115,8 +114,10 @@ recording::Description describe(const SessionRequest& request, const HostClock& 
 // Until there is a reason to stop.
 std::optional<int> wait_for_end(const SessionRequest& request, const SessionEvents& events,
                                 Signals& signals, Command* command, KernelSource& kernel,
-                                Clock::time_point begin) {
+                                HostClock& clock, Clock::time_point begin) {
   constexpr auto kTick = std::chrono::seconds(1);
+  constexpr auto kBetweenAnchors = std::chrono::minutes(5);
+  Clock::time_point next_anchor = begin + kBetweenAnchors;
   Clock::time_point next_tick = begin + kTick;
   for (;;) {
     if (signals.asked_to_end() || kernel.failed()) return std::nullopt;
@@ -125,6 +126,10 @@ std::optional<int> wait_for_end(const SessionRequest& request, const SessionEven
     }
     const Clock::time_point now = Clock::now();
     if (request.duration && now - begin >= *request.duration) return std::nullopt;
+    if (now >= next_anchor) {
+      next_anchor += kBetweenAnchors;
+      clock.take_anchor();
+    }
     if (now >= next_tick) {
       next_tick += kTick;
       if (events.status) {
@@ -177,7 +182,7 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
   }
   umask(077);  // what is recorded is for its owner alone
 
-  Result<HostClock> clock = choose_clock(request.clock);
+  Result<HostClock> clock = HostClock::choose(request.clock);
   if (!clock) return std::move(clock).error();
   KernelSource kernel(*tracefs,
                       {request.name, request.folder, request.events, request.buffer_bytes,
@@ -197,20 +202,22 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
     return std::move(status).error();
   if (command) command->run();
   if (events.started) events.started();
+  clock->take_anchor();
   if (Status status = kernel.write_head(); !status) return std::move(status).error();
 
   SessionReport report;
   report.command_status =
-      wait_for_end(request, events, signals, command ? &*command : nullptr, kernel, begin);
+      wait_for_end(request, events, signals, command ? &*command : nullptr, kernel, *clock, begin);
   report.last = {kernel.status(), Clock::now() - begin, 0};
   const Status stopped = kernel.stop();
   if (!stopped && events.warning) events.warning(stopped.error());
-  refine(*clock);
-  description.maps = {clock->map};
+  clock->take_anchor();
+  description.clocks.front() = clock->description(description.machines.front().name);
+  description.maps = clock->maps();
   description.sessions.back().end_ns = now_since_epoch().count;
   signals.release();
 
-  if (Status status = kernel.finish(*clock, events.finishing); !status) {
+  if (Status status = kernel.finish(events.finishing); !status) {
     report.finished = false;
     if (events.warning) events.warning(status.error());
   }
