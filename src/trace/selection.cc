@@ -17,9 +17,9 @@ EventPattern::EventPattern(std::string_view text) : name_("") {
   name_ = Glob(name.empty() ? "*" : std::string(name));
 }
 
-bool EventPattern::matches(const EventType& type) const {
-  if (system_) return system_->matches(type.system) && name_.matches(type.name);
-  return name_.matches(type.name) || name_.matches(type.system);
+bool EventPattern::matches(std::string_view system, std::string_view name) const {
+  if (system_) return system_->matches(system) && name_.matches(name);
+  return name_.matches(name) || name_.matches(system);
 }
 
 bool Selection::has_cpu(CpuId cpu) const {

@@ -19,7 +19,8 @@ namespace strata::trace {
 class EventPattern {
  public:
   explicit EventPattern(std::string_view text);
-  bool matches(const EventType& type) const;
+  bool matches(const EventType& type) const { return matches(type.system, type.name); }
+  bool matches(std::string_view system, std::string_view name) const;
 
  private:
   std::optional<Glob> system_;
