@@ -48,6 +48,12 @@ case $name in
   ftrace/ring_page | ftrace/format_file)
     tests/fuzz-seeds.py "$name" "$out"
     ;;
+  kernel/profiles)
+    # The examples of the documentation, one a file.
+    awk -v out="$out" '/^```ini/ { number++; inside = 1; next } /^```/ { inside = 0 }
+                       inside { print > (out "/example-" number) }' docs/profiles.md
+    printf '[a]\nevents = x:1|y:* !x:[a-z]? z\n[b]\ninclude = a irq\r\n' > "$out/small"
+    ;;
   ftrace/print_format)
     # One print format a line; a record of numbers that count up follows each.
     record=$(printf '\\x%02x' $(seq 0 95))
