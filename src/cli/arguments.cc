@@ -32,14 +32,39 @@ CLI::App* add_info(CLI::App& app, InfoArguments& arguments) {
 }
 
 CLI::App* add_events(CLI::App& app, EventsArguments& arguments) {
-  CLI::App* events = app.add_subcommand("events", "The event types of a trace and their fields");
+  CLI::App* events = app.add_subcommand(
+      "events", "The events of this kernel or of a trace, their fields, and profiles of them");
   events->group(kLook);
-  events->add_option("PATH", arguments.paths, "Traces")->required();
+  CLI::Option* paths =
+      events->add_option("PATH", arguments.paths, "Traces; without any, this machine's kernel");
   add_repeated(*events, "-e", arguments.patterns, "Only these (globs); repeatable")
       ->type_name("[SYSTEM:]EVENT");
+  add_choice<bool>(*events, "--by", arguments.by_family, {{"family", true}},
+                   "Grouped by what they tell about: VM processor, VM memory; processor,\n"
+                   "memory, disk, file system, network of the host")
+      ->type_name("family");
+  add_repeated(*events, "--profile", arguments.profiles,
+               "Only what this profile chooses of the kernel's events; repeatable")
+      ->type_name("NAME")
+      ->excludes(paths);
+  events
+      ->add_option("--profiles", arguments.profile_file,
+                   "The profiles, and how many of the kernel's events each has; those of\n"
+                   "FILE too (docs/profiles.md). With --profile, FILE is where it may be")
+      ->expected(0, 1)
+      ->type_name("[FILE]")
+      ->excludes(paths);
+  events->add_flag("-v,--verbose", arguments.verbose, "Fields, also where names alone are shown");
   events->add_flag("--format", arguments.format, "The tracer's own declarations");
   add_json(*events, arguments.json, "One JSON object");
-  events->footer("Example:\n  strata events trace.dat -e 'sched:sched_w*'");
+  events->footer(
+      "Of this kernel, and by family, the names are shown; with -e or -v the fields too.\n\n"
+      "Examples:\n"
+      "  strata events --by family\n"
+      "  strata events -e sched_switch\n"
+      "  strata events --profiles\n"
+      "  strata events --profile system\n"
+      "  strata events trace.dat -e 'sched:sched_w*'");
   return events;
 }
 
@@ -174,7 +199,11 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
     return kExitUsage;
   }
   if (info->parsed()) return Command(std::move(info_arguments));
-  if (events->parsed()) return Command(std::move(events_arguments));
+  if (events->parsed()) {
+    events_arguments.list_profiles =
+        events->count("--profiles") > 0 && events_arguments.profiles.empty();
+    return Command(std::move(events_arguments));
+  }
   if (trim->parsed()) return Command(std::move(trim_arguments));
   if (dump->parsed()) {
     dump_arguments.conditions = dump_conditions.in_order();

@@ -20,8 +20,13 @@ struct InfoArguments {
 };
 
 struct EventsArguments {
-  std::vector<std::string> paths;
+  std::vector<std::string> paths;  // none: this kernel
   std::vector<std::string> patterns;
+  std::vector<std::string> profiles;
+  std::string profile_file;    // empty: the built-in profiles alone
+  bool list_profiles = false;  // instead of events
+  bool by_family = false;
+  bool verbose = false;
   bool format = false;
   bool json = false;
 };

@@ -2,10 +2,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/output.h"
 #include "cli/commands.h"
+#include "cli/event_types.h"
+#include "cli/json_output.h"
+#include "cli/kernel_events.h"
 #include "cli/terminal.h"
 #include "cli/traces.h"
 #include "trace/selection.h"
@@ -15,25 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using trace::EventType;
-using trace::Field;
-
-const char* kind_name(const Field& field) {
-  switch (field.kind) {
-    case trace::ValueKind::Integer:
-      return "integer";
-    case trace::ValueKind::Pointer:
-      return "pointer";
-    case trace::ValueKind::Text:
-      return "text";
-    case trace::ValueKind::Array:
-      return "array";
-    case trace::ValueKind::Float:
-      return "float";
-    case trace::ValueKind::Compound:
-      return "compound";
-  }
-  return "";
-}
 
 std::vector<const EventType*> chosen_types(const trace::Trace& trace,
                                            const std::vector<trace::EventPattern>& patterns) {
@@ -49,50 +32,22 @@ std::vector<const EventType*> chosen_types(const trace::Trace& trace,
   return types;
 }
 
-void put_type(const EventType& type, const Style& style, TextBuffer& out) {
-  out.put(style.heading(type.system.empty() ? type.name : type.system + ":" + type.name) + "  id " +
-          std::to_string(type.id) + "\n");
-  Table fields({"field", "type", "offset", "size", "signed", "value"});
-  for (size_t i = type.common_fields; i < type.fields.size(); ++i) {
-    const Field& field = type.fields[i];
-    fields.add({field.name, field.type, std::to_string(field.offset), std::to_string(field.size),
-                field.is_signed ? "yes" : "no", kind_name(field)});
-  }
-  if (!fields.empty()) fields.put(style, 2, out);
+// Grouped, it is the names that one looks for.
+TypeStyle style_of(const EventsArguments& arguments) {
+  TypeStyle how{TypeDetail::Fields, arguments.by_family};
+  if (arguments.by_family && arguments.patterns.empty()) how.detail = TypeDetail::Names;
+  if (arguments.verbose) how.detail = TypeDetail::Fields;
+  if (arguments.format) how.detail = TypeDetail::Declaration;
+  return how;
 }
 
-void put_declaration(const EventType& type, TextBuffer& out) {
-  out.put(type.declaration);
-  if (out.empty() || out.back() != '\n') out.put('\n');
-}
-
-Json json_type(const EventType& type, bool with_format) {
-  Json json = {{"id", type.id}, {"system", type.system}, {"name", type.name}};
-  if (type.meaning.word != trace::Word::None) json["meaning"] = name_of(type.meaning.word);
-  Json& fields = json["fields"] = Json::array();
-  for (size_t i = 0; i < type.fields.size(); ++i) {
-    const Field& field = type.fields[i];
-    fields.push_back({{"name", field.name},
-                      {"type", field.type},
-                      {"offset", field.offset},
-                      {"size", field.size},
-                      {"signed", field.is_signed},
-                      {"value", kind_name(field)},
-                      {"common", i < type.common_fields}});
-  }
-  json["print_format"] = type.print_format;
-  if (with_format) json["format"] = type.declaration;
-  return json;
-}
-
-}  // namespace
-
-int run(const EventsArguments& arguments) {
+int trace_events(const EventsArguments& arguments) {
   std::vector<trace::EventPattern> patterns;
   for (const std::string& pattern : arguments.patterns) patterns.emplace_back(pattern);
 
   Traces traces = open_traces(arguments.paths);
   int status = traces.problems.empty() ? kExitFine : kExitInput;
+  const TypeStyle how = style_of(arguments);
   const Style style(STDOUT_FILENO);
   Output out(STDOUT_FILENO);
   Json json = {{"traces", Json::array()}};
@@ -100,27 +55,16 @@ int run(const EventsArguments& arguments) {
   for (const auto& trace : traces.opened) {
     const std::vector<const EventType*> types = chosen_types(*trace, patterns);
     if (arguments.json) {
-      Json list = Json::array();
-      for (const EventType* type : types) list.push_back(json_type(*type, arguments.format));
-      json["traces"].push_back({{"path", trace->info().path}, {"event_types", std::move(list)}});
+      json["traces"].push_back(
+          {{"path", trace->info().path}, {"event_types", json_types(types, how)}});
     } else {
+      if (found > 0) out.text().put('\n');
       if (traces.opened.size() > 1) out.text().put(trace->info().path + ":\n\n");
-      for (const EventType* type : types) {
-        if (found++ > 0) out.text().put('\n');
-        if (arguments.format) {
-          put_declaration(*type, out.text());
-        } else {
-          put_type(*type, style, out.text());
-        }
-        if (!out.drain()) break;
-      }
+      put_types(types, how, style, out);
     }
     found += types.size();
   }
-  if (arguments.json) {
-    out.text().put(json.dump(2, ' ', false, Json::error_handler_t::replace));
-    out.text().put('\n');
-  }
+  if (arguments.json) put_json_object(json, out.text());
   Status written = out.finish();
   for (const auto& trace : traces.opened)
     status = std::max(status, tell_problems(trace->problems()));
@@ -133,6 +77,12 @@ int run(const EventsArguments& arguments) {
     return kExitInput;
   }
   return status;
+}
+
+}  // namespace
+
+int run(const EventsArguments& arguments) {
+  return arguments.paths.empty() ? kernel_events(arguments) : trace_events(arguments);
 }
 
 }  // namespace strata::cli

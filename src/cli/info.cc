@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "base/time_text.h"
 #include "cli/commands.h"
+#include "cli/json_output.h"
 #include "cli/terminal.h"
 #include "cli/traces.h"
 #include "trace/summary.h"
@@ -107,9 +108,7 @@ void put_json(const Traces& traces, const std::vector<TraceSummary>& summaries,
     array.push_back(json_trace(traces.opened[i]->info(), summaries[i]));
   Json& problems = json["problems"] = Json::array();
   for (const Error& problem : traces.problems) problems.push_back(json_problem(problem));
-  // What is not UTF-8 in names is replaced instead of thrown about.
-  out.put(json.dump(2, ' ', false, Json::error_handler_t::replace));
-  out.put('\n');
+  put_json_object(json, out);
 }
 
 std::string time_text(const TraceInfo& info, Nanoseconds time) {

@@ -69,7 +69,8 @@ void Table::put(const Style& style, size_t indent, TextBuffer& out) const {
       if (widths[column] == 0) continue;
       const std::string& cell = rows_[row][column];
       std::string blanks(widths[column] - cell.size(), ' ');
-      line += first ? cell + blanks : "  " + blanks + cell;
+      if (!first) line += "  ";
+      line += left_[column] ? cell + blanks : blanks + cell;
       first = false;
     }
     line.erase(line.find_last_not_of(' ') + 1);

@@ -32,10 +32,15 @@ std::string grouped(uint64_t number);
 // "12.3 MB"
 std::string size_text(uint64_t bytes);
 
-// Columns as wide as what is in them; the first is aligned to the left and the others to the right.
+// Columns as wide as what is in them; the first is aligned to the left and the others to the right,
+// unless told otherwise.
 class Table {
  public:
-  explicit Table(std::vector<std::string> headings) { rows_.push_back(std::move(headings)); }
+  explicit Table(std::vector<std::string> headings) : left_(headings.size(), false) {
+    left_[0] = true;
+    rows_.push_back(std::move(headings));
+  }
+  void align_left(size_t column) { left_[column] = true; }
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   bool empty() const { return rows_.size() == 1; }
   // Columns without anything below their heading are left out.
@@ -43,6 +48,7 @@ class Table {
 
  private:
   std::vector<std::vector<std::string>> rows_;
+  std::vector<bool> left_;
 };
 
 }  // namespace strata::cli

@@ -35,6 +35,7 @@ class Usage(unittest.TestCase):
                 ([], b"Usage"), (["frob"], b"frob"), (["dump"], b"PATH"),
                 (["dump", SAMPLE, "--limit", "x"], b"--limit"),
                 (["dump", SAMPLE, "--time", "x"], b"--time"),
+                (["events", SAMPLE, "--by", "x"], b"--by"),
                 (["dump", SAMPLE, "--cpu", "x"], b"--cpu"),
                 (["dump", SAMPLE, "--begin", "30s"], b"+30s"),
                 (["dump", SAMPLE, "--time", "wall"], b"time of day"),
@@ -126,6 +127,49 @@ class Events(unittest.TestCase):
 
     def test_none_is_1(self):
         self.assertEqual(run("events", SAMPLE, "-e", "nothing").returncode, 1)
+
+    def test_by_family_has_every_type_once_below_its_family(self):
+        kinds = json.loads(run("events", SAMPLE, "--json").stdout)["traces"][0]["event_types"]
+        families = {f"{kind['system']}:{kind['name']}": kind["family"] for kind in kinds}
+        self.assertEqual(families["sched:sched_switch"], "processor")
+        shown, family = {}, None
+        for line in lines("events", SAMPLE, "--by", "family"):
+            if line.endswith((" event", " events")):
+                family = line.split(":")[0]
+            elif line:
+                self.assertNotIn(line, shown)
+                shown[line] = family
+        self.assertEqual(shown, families)
+
+    def test_by_family_with_fields(self):
+        for more in (["-v"], ["-e", "sched"]):
+            text = lines("events", SAMPLE, "--by", "family", *more)
+            self.assertIn("processor: ", "\n".join(text))
+            self.assertTrue(any(line.startswith("  prev_pid ") for line in text), more)
+
+    def test_profiles_are_for_the_kernel(self):
+        for arguments in (["--profile", "system"], ["--profiles", "x"]):
+            done = run("events", *arguments, SAMPLE)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(b"PATH", done.stderr)
+
+    def test_a_profile_that_is_not_there_is_2_and_one_that_is_near_is_told(self):
+        done = run("events", "--profile", "sytem")
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertIn(b"did you mean 'system'?", done.stderr)
+
+    def test_an_error_in_a_file_of_profiles_has_its_place(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "my.profiles")
+            path.write_text("[mine]\ninclude = irq\nevent = sched\n")
+            done = run("events", "--profiles", path)
+            self.assertEqual((done.returncode, done.stdout), (1, b""))
+            self.assertEqual(done.stderr.decode(),
+                             f"strata: {path}: line 3, column 1: 'event' is no setting "
+                             "(did you mean 'events'?)\n")
+            done = run("events", "--profiles", path.with_name("none"), "--profile", "mine")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"cannot open", done.stderr)
 
 
 class Dump(unittest.TestCase):
