@@ -63,4 +63,17 @@ case $name in
       printf '\x00%s\x00%b' "$format" "$record" > "$out/format-$number"
     done
     ;;
+  kernel/proc_text)
+    # A byte that says which text, and the text of this machine.
+    number=0
+    for file in /proc/self/stat /proc/self/status /proc/self/cgroup "" "" /proc/net/tcp \
+      /proc/net/unix /proc/interrupts /proc/cpuinfo /proc/self/cmdline; do
+      if [ -r "$file" ]; then
+        { printf '%b' "\\x0$number"; head -c 2000 "$file"; } > "$out/text-$number"
+      fi
+      number=$((number + 1))
+    done
+    printf '\x03/kubepods/pod7/%064d' 1 > "$out/container"
+    printf '\x09qemu\0-name\0guest=a,,b,x=y\0-uuid\0c7\0' > "$out/qemu"
+    ;;
 esac
