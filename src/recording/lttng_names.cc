@@ -21,7 +21,7 @@ struct Rule {
   }
 };
 
-// After the events of lttng-modules 2.13. The first that applies.
+// The names that lttng-modules declares (its master of July 2026). The first that applies.
 constexpr auto kRules = std::to_array<Rule>({
     {"syscalls", "sys_enter_", "syscall_entry_"},
     {"syscalls", "sys_exit_", "syscall_exit_"},
@@ -42,7 +42,8 @@ constexpr auto kRules = std::to_array<Rule>({
     {"power", "wakeup_source_", "power_wakeup_source_"},
     {"power", "clock_", "power_clock_"},
     {"exceptions", "page_fault_", "x86_exceptions_page_fault_"},
-    {"irq_vectors", "vector_", "vector_"},  // the only ones there that LTTng does not have
+    {"irq_vectors", "vector_", "vector_"},  // LTTng does not have these
+    {"irq_vectors", "x86_platform_ipi_", "x86_irq_vectors_ipi_"},
     {"preemptirq", "irq_", "preemptirq_irq_"},
     {"preemptirq", "preempt_", "preemptirq_preempt_"},
     {"printk", "console", "printk_console"},

@@ -10,7 +10,7 @@
 
 namespace strata::recording {
 
-// Writes any trace's events as trace.dat of version 7, which stock trace-cmd and KernelShark open:
+// Writes any trace's events as trace.dat of version 7, which stock trace-cmd opens:
 // each event type with a format file made of its fields (tracedat_event.h), times in nanoseconds on
 // the trace's own clock with the distance to the epoch told apart, every event under the thread
 // that was running where that is known (-1 where not). Event types whose tracer tells no system are
