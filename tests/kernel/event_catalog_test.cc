@@ -31,7 +31,7 @@ TEST(EventCatalog, IsSortedBySystemThenName) {
   const EventCatalog catalog = small_catalog();
   EXPECT_THAT(names_of(catalog.choices(EventCatalog::Marks(6, true))),
               ElementsAre("block:block_rq_issue", "irq:softirq_raise", "power:cpu_idle",
-                          "sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup"));
+                          "sched:sched_switch", "sched:sched_wakeup", "sched:sched_waking"));
   ASSERT_NE(catalog.find("power", "cpu_idle"), nullptr);
   EXPECT_EQ(catalog.find("power", "cpu_idle")->name, "cpu_idle");
   EXPECT_EQ(catalog.find("power", "cpu"), nullptr);
@@ -48,12 +48,12 @@ TEST(EventCatalog, ABareWordIsASystemOrAnEvent) {
   EXPECT_THAT(selected(catalog, {"irq"}), ElementsAre("irq:softirq_raise"));
   EXPECT_THAT(selected(catalog, {"cpu_idle"}), ElementsAre("power:cpu_idle"));
   EXPECT_THAT(selected(catalog, {"sched:sched_wak*"}),
-              ElementsAre("sched:sched_waking", "sched:sched_wakeup"));
+              ElementsAre("sched:sched_wakeup", "sched:sched_waking"));
 }
 
 TEST(EventCatalog, SeveralPatternsChooseEachEventOnceInOrder) {
   EXPECT_THAT(selected(small_catalog(), {"sched_w*", "sched:sched_waking", "block:"}),
-              ElementsAre("block:block_rq_issue", "sched:sched_waking", "sched:sched_wakeup"));
+              ElementsAre("block:block_rq_issue", "sched:sched_wakeup", "sched:sched_waking"));
 }
 
 TEST(EventCatalog, APatternThatMatchesNothingIsNamedWithWhatMayHaveBeenMeant) {

@@ -43,6 +43,7 @@ class ThisKernel : public testing::Test {
 TEST_F(ThisKernel, EveryFormatCanBeRead) {
   EXPECT_GT(catalog_->events().size(), 100u);
   for (const EventCatalog::Event& event : catalog_->events()) {
+    if (event.dynamic) continue;  // its owner may have removed it by now
     const Result<trace::EventType> type = catalog_->type(event.system, event.name);
     ASSERT_TRUE(type) << type.error().text();
     EXPECT_EQ(type->name, event.name);

@@ -170,7 +170,7 @@ TEST(ProfileFile, ErrorsTellFileLineAndColumn) {
               StartsWith("my.profiles: line 2, column 1: expected [NAME]"));
   EXPECT_EQ(error_of("[a]\n event = x\n"),
             "my.profiles: line 2, column 2: 'event' is no setting (did you mean 'events'?)");
-  EXPECT_EQ(error_of("[a]\nevents =  \n"), "my.profiles: line 2, column 11: expected a value");
+  EXPECT_EQ(error_of("[a]\nevents =  \n"), "my.profiles: line 2, column 9: expected a value");
   EXPECT_THAT(error_of("[a]\nevents = x !\n"), StartsWith("my.profiles: line 2, column 13: "));
   EXPECT_THAT(error_of("[a]\nevents = x||y\n"), StartsWith("my.profiles: line 2, column 12: "));
   EXPECT_THAT(error_of("[a]\nevents = x|\n"), StartsWith("my.profiles: line 2, column 12: "));
