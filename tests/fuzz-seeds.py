@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """tests/fuzz-seeds.py NAME OUTDIR: small inputs for the fuzz target tests/NAME_fuzzer.cc, made up
-from the formats' definitions (trace-cmd.dat.v6(5), trace-cmd.dat.v7(5), the kernel's ring_buffer.h).
+from the formats' definitions (trace-cmd.dat.v6(5), trace-cmd.dat.v7(5), the kernel's ring_buffer.h,
+elf(5)).
 """
 import itertools
 import struct
@@ -150,6 +151,51 @@ def trace_dat(kernel, version, packing="none"):
     return out[:patch_at] + pack("Q", first) + out[patch_at + 8:]
 
 
+def elf_file(kernel):
+    """One segment; symbols, a build-id, a USDT note."""
+    pack, word, wide = kernel.pack, kernel.long, kernel.long_size == 8
+
+    def symbol(name, info, section, address, size):
+        if wide:
+            return pack("IBBHQQ", name, info, 0, section, address, size)
+        return pack("IIIBBH", name, address, size, info, 0, section)
+
+    def note(owner, kind, content):
+        def padded(data):
+            return data.ljust((len(data) + 3) // 4 * 4, b"\0")
+        owner = string(owner)
+        return pack("III", len(owner), len(content), kind) + padded(owner) + padded(content)
+
+    usdt = pack(3 * word, 0x1060, 0x1100, 0x1080) + string("shop") + string("sold") + string("4@%eax")
+    sections = [  # name, type, address, content, link, size of an entry
+        ("", 0, 0, b"", 0, 0),
+        (".strtab", 3, 0, b"\0main\0helper\0", 0, 0),
+        (".symtab", 2, 0, symbol(0, 0, 0, 0, 0) + symbol(1, 0x12, 1, 0x1050, 16) +
+         symbol(6, 0x02, 1, 0x1060, 8), 1, 24 if wide else 16),
+        (".note.gnu.build-id", 7, 0, note("GNU", 3, b"\x12\x34"), 0, 0),
+        (".note.stapsdt", 7, 0, note("stapsdt", 3, usdt), 0, 0),
+        (".stapsdt.base", 1, 0x1100, b"x", 0, 0),
+    ]
+    texts = b"".join(string(section[0]) for section in sections) + string(".shstrtab")
+    sections.append((".shstrtab", 3, 0, texts, 0, 0))
+    head, segment = (64, 56) if wide else (52, 32)
+    at = head + segment
+    contents, table, name = b"", b"", 0
+    for label, kind, address, content, link, entry in sections:
+        table += (pack("II" + 4 * word, name, kind, 0, address, at, len(content)) +
+                  pack("II" + 2 * word, link, 0, 4, entry))
+        contents, at, name = contents + content, at + len(content), name + len(label) + 1
+    out = b"\x7fELF" + bytes([1 + wide, 1 + kernel.big, 1]) + bytes(9)
+    out += pack("HHI" + 3 * word, 3, 62, 1, 0, head, at)
+    out += pack("IHHHHHH", 0, head, segment, 1, 64 if wide else 40, len(sections), len(sections) - 1)
+    place = (0, 0x1000, 0x1000, 0x200, 0x400)
+    if wide:
+        out += pack("II6Q", 1, 5, *place, 4096)
+    else:
+        out += pack("8I", 1, *place, 5, 4096)
+    return out + contents + table
+
+
 def seeds(name):
     kernels = [Kernel(big, size) for big, size in itertools.product((False, True), (8, 4))]
     if name == "format/tracedat/file":
@@ -162,6 +208,9 @@ def seeds(name):
             kind = bytes([int(kernel.big) | (2 if kernel.long_size == 4 else 0)])
             for flags in (0, 1 << 31, 3 << 30):
                 yield kind + kernel.page(flags, 400)
+    elif name == "elf/elf_file":
+        for kernel in kernels:
+            yield elf_file(kernel)
     elif name == "ftrace/format_file":
         for event in FORMATS:
             yield format_text(event)
