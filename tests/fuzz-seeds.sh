@@ -54,6 +54,11 @@ case $name in
                        inside { print > (out "/example-" number) }' docs/profiles.md
     printf '[a]\nevents = x:1|y:* !x:[a-z]? z\n[b]\ninclude = a irq\r\n' > "$out/small"
     ;;
+  kernel/usdt_arguments)
+    printf '%s\0%s' '-4@%eax 8@-24(%rbp) 1@%ah' 'arg1 a=arg2:s32 path=+0(+0x10(%si)):string' > "$out/1"
+    printf '%s\0%s' '4@$-5 8@name+8(%rip) 8f@%xmm0 8@(%r8,%rax,8)' 'retval:s32 b=%al:b1@2/8' > "$out/2"
+    printf '%s\0%s' '2@(%rsp)' 'c=\5 $stack2 comm x=@+64:u8[4] @0x12 $arg1' > "$out/3"
+    ;;
   ftrace/print_format)
     # One print format a line; a record of numbers that count up follows each.
     record=$(printf '\\x%02x' $(seq 0 95))

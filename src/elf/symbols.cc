@@ -83,7 +83,7 @@ Status read_table(const ElfFile& file, const Section& table, std::vector<Symbol>
     if (!text)
       return Error{file.path(), table.offset + i * table.entry_size,
                    "the name of a symbol in " + name + " is not there"};
-    symbol.name = *text;
+    symbol.name = text->substr(0, text->find('@'));  // linkers write versions into .symtab
     symbols.push_back(symbol);
   }
   return {};

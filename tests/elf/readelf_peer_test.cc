@@ -45,8 +45,8 @@ class RealBinary : public testing::TestWithParam<std::string> {
   std::optional<ElfFile> file_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Found, RealBinary, testing::ValuesIn(binaries()), [](const auto& info) {
-  std::string name = std::filesystem::path(info.param).filename();
+INSTANTIATE_TEST_SUITE_P(Found, RealBinary, testing::ValuesIn(binaries()), [](const auto& tested) {
+  std::string name = std::filesystem::path(tested.param).filename();
   std::replace_if(
       name.begin(), name.end(), [](char c) { return !isalnum(static_cast<unsigned char>(c)); },
       '_');
