@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Probes in a program that does a known number of things, on the running kernel.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <map>
 #include <optional>
 
+#include "base/file_descriptor.h"
 #include "base/small_file.h"
 #include "elf/elf_file.h"
 #include "elf/usdt.h"
@@ -76,12 +78,32 @@ class DynamicProbesOnThisKernel : public testing::Test {
     if (!tracefs) GTEST_SKIP() << tracefs.error().text();
     if (!tracefs->has("uprobe_events")) GTEST_SKIP() << "this kernel has no uprobes";
     tracefs_.emplace(*std::move(tracefs));
-    program_ = build("shop");
-    if (program_.empty()) GTEST_SKIP() << "no C compiler with <sys/sdt.h> here";
   }
   void TearDown() override {
     if (!tracefs_) return;
     EXPECT_THAT(listed(), Not(HasSubstr(probe_group(session_) + "/")));
+  }
+  std::string listed() const {
+    std::string all;
+    for (const char* name : {"uprobe_events", "kprobe_events"}) {
+      if (!tracefs_->has(name)) continue;
+      Result<std::string> text = read_small_file(tracefs_->file(name));
+      all += text ? *text : text.error().text();
+    }
+    return all;
+  }
+
+  std::optional<Tracefs> tracefs_;
+  std::string session_ = "probe-test-" + std::to_string(getpid());
+};
+
+class ProbesInAProgram : public DynamicProbesOnThisKernel {
+ protected:
+  void SetUp() override {
+    DynamicProbesOnThisKernel::SetUp();
+    if (IsSkipped()) return;
+    program_ = build("shop");
+    if (program_.empty()) GTEST_SKIP() << "no C compiler with <sys/sdt.h> here";
   }
 
   std::string build(const std::string& name) const {
@@ -89,10 +111,6 @@ class DynamicProbesOnThisKernel : public testing::Test {
     const std::string source = folder_.write("shop.c", kProgram);
     const auto compiler = test::run({"cc", "-O2", "-g", "-o", path, source});
     return compiler.status == 0 ? path : "";
-  }
-  std::string listed() const {
-    Result<std::string> text = read_small_file(tracefs_->file("uprobe_events"));
-    return text ? *text : text.error().text();
   }
   test::CommandResult run_program(int calls = kCalls) const {
     return test::run({program_, std::to_string(calls)});
@@ -106,12 +124,10 @@ class DynamicProbesOnThisKernel : public testing::Test {
   }
 
   test::TemporaryFolder folder_;
-  std::optional<Tracefs> tracefs_;
   std::string program_;
-  std::string session_ = "probe-test-" + std::to_string(getpid());
 };
 
-TEST_F(DynamicProbesOnThisKernel, AFunctionGivesAnEventForEachCallWithItsArguments) {
+TEST_F(ProbesInAProgram, AFunctionGivesAnEventForEachCallWithItsArguments) {
   DynamicProbes probes(*tracefs_, session_);
   Status status = probes.add(
       function("sell", "item=arg1:s64 price=arg2:s32 name=arg3:string more=+8(arg4):s64 %rdx %dh"));
@@ -122,10 +138,10 @@ TEST_F(DynamicProbesOnThisKernel, AFunctionGivesAnEventForEachCallWithItsArgumen
   EXPECT_EQ(probes.events()[0].full_name(), probe_group(session_) + ":sell");
   EXPECT_EQ(probes.events()[1].full_name(), probe_group(session_) + ":sell_return");
 
-  const test::ProbedInstance instance(*tracefs_);
+  test::ProbedInstance instance(*tracefs_);
   instance.enable(probes.events());
   EXPECT_EQ(run_program().status, 0);
-  EXPECT_FALSE(instance.lost_some());
+  EXPECT_EQ(instance.lost(), 0u);
 
   const std::vector<std::string> calls = instance.events("sell");
   ASSERT_EQ(calls.size(), static_cast<size_t>(kCalls));
@@ -148,7 +164,7 @@ TEST_F(DynamicProbesOnThisKernel, AFunctionGivesAnEventForEachCallWithItsArgumen
   EXPECT_TRUE(status) << status.error().text();
 }
 
-TEST_F(DynamicProbesOnThisKernel, AUsdtProbeGivesAnEventForEachHitOfEachSite) {
+TEST_F(ProbesInAProgram, AUsdtProbeGivesAnEventForEachHitOfEachSite) {
   Result<elf::ElfFile> file = elf::ElfFile::open(program_);
   ASSERT_TRUE(file) << file.error().text();
   Result<std::vector<elf::UsdtSite>> sites = elf::usdt_sites(*file);
@@ -167,11 +183,11 @@ TEST_F(DynamicProbesOnThisKernel, AUsdtProbeGivesAnEventForEachHitOfEachSite) {
   ASSERT_TRUE(status) << status.error().text();
   for (const std::string& remark : probes.remarks()) ADD_FAILURE() << remark;
 
-  const test::ProbedInstance instance(*tracefs_);
+  test::ProbedInstance instance(*tracefs_);
   instance.enable(probes.events());
   EXPECT_THAT(run_program().output, testing::StartsWith(std::to_string(kCalls) + " "))
       << "the semaphore is raised";
-  EXPECT_FALSE(instance.lost_some());
+  EXPECT_EQ(instance.lost(), 0u);
 
   // Of one name, or of two where the compiler put the arguments of the two sites into places of
   // different sizes.
@@ -198,7 +214,7 @@ TEST_F(DynamicProbesOnThisKernel, AUsdtProbeGivesAnEventForEachHitOfEachSite) {
   EXPECT_THAT(run_program().output, testing::StartsWith("0 ")) << "the semaphore is back";
 }
 
-TEST_F(DynamicProbesOnThisKernel, AVariableOfTheProgramIsRead) {
+TEST_F(ProbesInAProgram, AVariableOfTheProgramIsRead) {
   // The assembly that GCC writes where a probe's argument is a variable that is in no register.
   const std::string source = folder_.write("variable.c", R"(
 #include <sys/sdt.h>
@@ -227,7 +243,7 @@ int main(int argc, char** argv) {
   ASSERT_TRUE(status) << status.error().text();
   ASSERT_EQ(probes.remarks().size(), 1u);
   EXPECT_THAT(probes.remarks()[0], HasSubstr("left out arg2 (8f@%xmm0)"));
-  const test::ProbedInstance instance(*tracefs_);
+  test::ProbedInstance instance(*tracefs_);
   instance.enable(probes.events());
   EXPECT_EQ(test::run({program, "20"}).status, 0);
   const std::vector<std::string> events = instance.events("shop_count");
@@ -238,7 +254,7 @@ int main(int argc, char** argv) {
   }
 }
 
-TEST_F(DynamicProbesOnThisKernel, NamesAreUniqueAndOthersProbesStay) {
+TEST_F(ProbesInAProgram, NamesAreUniqueAndOthersProbesStay) {
   const std::string foreign = "foreign_probe_test_" + std::to_string(getpid());
   const std::string uprobes = tracefs_->file("uprobe_events");
   ASSERT_TRUE(append_small_file(uprobes, "p:" + foreign + "/mine " + program_ + ":0x100"));
@@ -260,20 +276,20 @@ TEST_F(DynamicProbesOnThisKernel, NamesAreUniqueAndOthersProbesStay) {
   EXPECT_TRUE(append_small_file(uprobes, "-:" + foreign + "/mine"));
 }
 
-TEST_F(DynamicProbesOnThisKernel, PathsMayHaveBlanksAndOtherOddities) {
+TEST_F(ProbesInAProgram, PathsMayHaveBlanksAndOtherOddities) {
   program_ = build("a shop # (odd:name)");
   ASSERT_FALSE(program_.empty());
   DynamicProbes probes(*tracefs_, session_);
   const Status status = probes.add(function("sell", "arg1"));
   ASSERT_TRUE(status) << status.error().text();
-  const test::ProbedInstance instance(*tracefs_);
+  test::ProbedInstance instance(*tracefs_);
   instance.enable(probes.events());
   EXPECT_EQ(run_program(10).status, 0);
   EXPECT_EQ(instance.events("sell").size(), 10u);
 }
 
-TEST_F(DynamicProbesOnThisKernel, AKilledRecordersProbesAreRemovedByAnother) {
-  const test::ProbedInstance instance(*tracefs_);
+TEST_F(ProbesInAProgram, AKilledRecordersProbesAreRemovedByAnother) {
+  test::ProbedInstance instance(*tracefs_);
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);
   const pid_t child = fork();
@@ -300,7 +316,7 @@ TEST_F(DynamicProbesOnThisKernel, AKilledRecordersProbesAreRemovedByAnother) {
   EXPECT_TRUE(remove_probes(*tracefs_, probe_group(session_))) << "nothing left to do";
 }
 
-TEST_F(DynamicProbesOnThisKernel, WhatTheKernelRefusesIsToldInItsWords) {
+TEST_F(ProbesInAProgram, WhatTheKernelRefusesIsToldInItsWords) {
   DynamicProbes probes(*tracefs_, session_);
   const Status status = probes.add(function("sell", "common_pid=arg1"));
   ASSERT_FALSE(status);
@@ -308,22 +324,39 @@ TEST_F(DynamicProbesOnThisKernel, WhatTheKernelRefusesIsToldInItsWords) {
   EXPECT_TRUE(probes.events().empty());
 }
 
-TEST_F(DynamicProbesOnThisKernel, KernelFunctionsWhereTheKernelHasKprobes) {
+TEST_F(DynamicProbesOnThisKernel, AFunctionOfTheKernelGivesAnEventForEachCall) {
+  const std::string ours = "common_pid == " + std::to_string(gettid());
   DynamicProbes probes(*tracefs_, session_);
   Result<ProbeSpec> spec = parse_kprobe("vfs_read");
   ASSERT_TRUE(spec);
   ASSERT_TRUE(add_arguments(*spec, "count=arg3:u64"));
-  const Status status = probes.add(*spec);
+  spec->filter = ours + " && count == 123";
+  Status status = probes.add(*spec);
   if (!tracefs_->has("kprobe_events")) {
     ASSERT_FALSE(status);
     EXPECT_THAT(status.error().text(), HasSubstr("CONFIG_KPROBE_EVENTS"));
     GTEST_SKIP() << "this kernel has no kprobes";
   }
   ASSERT_TRUE(status) << status.error().text();
-  const test::ProbedInstance instance(*tracefs_);
+  spec = parse_kprobe("vfs_read%return");
+  ASSERT_TRUE(spec);
+  ASSERT_TRUE(add_arguments(*spec, "retval:s64"));
+  spec->filter = ours + " && retval == 123";
+  status = probes.add(*spec);
+  ASSERT_TRUE(status) << status.error().text();
+
+  const FileDescriptor zero(open("/dev/zero", O_RDONLY | O_CLOEXEC));
+  ASSERT_TRUE(zero);
+  test::ProbedInstance instance(*tracefs_);
   instance.enable(probes.events());
-  EXPECT_EQ(run_program(10).status, 0);
-  EXPECT_GT(instance.events("vfs_read").size(), 0u);
+  char buffer[123];
+  for (int i = 0; i < kCalls; ++i) ASSERT_EQ(read(zero.get(), buffer, sizeof buffer), 123);
+  EXPECT_EQ(instance.events("vfs_read").size(), static_cast<size_t>(kCalls));
+  EXPECT_EQ(instance.events("vfs_read_return").size(), static_cast<size_t>(kCalls));
+
+  spec = parse_kprobe("no_such_function_of_the_kernel");
+  ASSERT_TRUE(spec);
+  EXPECT_FALSE(probes.add(*spec));
 }
 
 }  // namespace

@@ -2,47 +2,40 @@
 #include "probed_instance.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
+#include <stdexcept>
 
 #include "base/small_file.h"
+#include "kernel/ring_stats.h"
 #include "support/command.h"
 #include "support/temporary_folder.h"
 
 namespace strata::test {
-namespace {
 
-void write(const std::string& path, std::string_view text) {
-  const Status status = write_small_file(path, text);
+ProbedInstance::ProbedInstance(const kernel::Tracefs& tracefs) {
+  Result<kernel::Instance> instance =
+      kernel::Instance::create(tracefs, "probe-test-" + std::to_string(getpid()));
+  if (!instance) throw std::runtime_error(instance.error().text());
+  instance_.emplace(*std::move(instance));
+  const Status status = instance_->set_buffer_size(8 << 20);
+  if (!status) throw std::runtime_error(status.error().text());
+}
+
+void ProbedInstance::enable(const std::vector<kernel::EventChoice>& events) {
+  std::vector<Error> refused;
+  instance_->enable(events, refused);
+  for (const Error& error : refused) ADD_FAILURE() << error.text();
+  const Status status = instance_->start();
   EXPECT_TRUE(status) << status.error().text();
 }
 
-}  // namespace
-
-ProbedInstance::ProbedInstance(const kernel::Tracefs& tracefs)
-    : path_(tracefs.file("instances/strata-probe-test-" + std::to_string(getpid()))) {
-  EXPECT_EQ(mkdir(path_.c_str(), 0700), 0) << path_;
-  write(path_ + "/buffer_size_kb", "8192");
-}
-
-ProbedInstance::~ProbedInstance() {
-  write(path_ + "/events/enable", "0");
-  EXPECT_EQ(rmdir(path_.c_str()), 0) << path_;
-}
-
-void ProbedInstance::enable(const std::vector<kernel::EventChoice>& events) const {
-  for (const kernel::EventChoice& event : events) {
-    const std::string folder = path_ + "/events/" + event.system + "/" + event.name;
-    if (!event.filter.empty()) write(folder + "/filter", event.filter);
-    write(folder + "/enable", "1");
-  }
-}
-
 std::vector<std::string> ProbedInstance::events() const {
+  // Reading could make events without end.
+  const Status status = write_small_file(instance_->file("tracing_on"), "0");
+  EXPECT_TRUE(status) << status.error().text();
   std::vector<std::string> events;
-  for (const std::string& line : lines_of(read_whole_file(path_ + "/trace"))) {
+  for (const std::string& line : lines_of(read_whole_file(instance_->file("trace")))) {
     // "  task-123 [000] ..... 12.345678: name: ..."
     const size_t time = line.find(": ");
     if (!line.starts_with('#') && time != std::string::npos)
@@ -57,11 +50,11 @@ std::vector<std::string> ProbedInstance::events(const std::string& name) const {
   return all;
 }
 
-bool ProbedInstance::lost_some() const {
-  for (const auto& cpu : std::filesystem::directory_iterator(path_ + "/per_cpu"))
-    if (read_whole_file(cpu.path().string() + "/stats").find("overrun: 0\n") == std::string::npos)
-      return true;
-  return false;
+uint64_t ProbedInstance::lost() const {
+  uint64_t lost = 0;
+  for (const uint32_t cpu : instance_->cpus())
+    lost += kernel::parse_ring_stats(read_whole_file(instance_->cpu_file(cpu, "stats"))).lost();
+  return lost;
 }
 
 std::string field(const std::string& event, const std::string& name) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,26 +10,21 @@
 
 namespace strata::test {
 
-// An instance of the tracer of a test's own, in which probes are tried; gone with the test.
+// An instance of the tracer in which probes are tried, and what was recorded as the kernel's own
+// text.
 class ProbedInstance {
  public:
   explicit ProbedInstance(const kernel::Tracefs& tracefs);
-  ~ProbedInstance();
-  ProbedInstance(const ProbedInstance&) = delete;
-  ProbedInstance& operator=(const ProbedInstance&) = delete;
 
-  const std::string& path() const { return path_; }
-  void enable(const std::vector<kernel::EventChoice>& events) const;
-  // The kernel's own text of what was recorded; each event from its name on: "sell: (0x401136)
-  // a=1".
+  void enable(const std::vector<kernel::EventChoice>& events);
+  // Stops. Each event from its name on: "sell: (0x401136) item=1".
   std::vector<std::string> events() const;
   // Those called so.
   std::vector<std::string> events(const std::string& name) const;
-  // Lost because the ring was full.
-  bool lost_some() const;
+  uint64_t lost() const;
 
  private:
-  std::string path_;
+  std::optional<kernel::Instance> instance_;
 };
 
 // The value of a field in the text of an event, up to the next blank; "none" where there is none.
