@@ -42,6 +42,10 @@ struct ProbeSpec {
 
 // "BINARY:FUNCTION[+OFFSET]", or "BINARY:FUNCTION%return" for where it returns. Errors of these
 // three have the column, from 0, as their offset.
+//
+// Two things only the user can know, and a program may die of them: an offset has to be that of an
+// instruction, and a function whose return is probed has to return on the stack and the thread that
+// it was called on (coroutines may not).
 Result<ProbeSpec> parse_uprobe(std::string_view place);
 // "BINARY:PROVIDER:NAME"
 Result<ProbeSpec> parse_usdt(std::string_view place);

@@ -108,8 +108,8 @@ TEST_P(RealBinary, HasTheUsdtProbesThatReadelfShows) {
   EXPECT_TRUE(*sites == theirs) << sites->size() << " of ours, " << theirs.size() << " of readelf";
 }
 
-TEST_P(RealBinary, LaysTheProgramsEntryIntoTheFile) {
-  // The segments' own arithmetic, done by readelf: a section's address and its offset.
+TEST_P(RealBinary, HasEachSectionWhereItsSegmentLaysIt) {
+  // Sections say both their address and their offset; file_offset() knows the segments alone.
   for (const Section& section : file_->sections()) {
     if (section.name != ".text" && section.name != ".data" && section.name != ".rodata") continue;
     EXPECT_EQ(file_->file_offset(section.address), section.offset) << section.name;
