@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tests/fuzz-seeds.py NAME OUTDIR: small inputs for the fuzz target tests/NAME_fuzzer.cc, made up
 from the formats' definitions (trace-cmd.dat.v6(5), trace-cmd.dat.v7(5), the kernel's ring_buffer.h,
-elf(5)).
+elf(5), linux/perf_event.h).
 """
 import itertools
 import struct
@@ -196,6 +196,14 @@ def elf_file(kernel):
     return out + contents + table
 
 
+def perf_record(kind, body):
+    return struct.pack("=IHH", kind, 1, 8 + len(body)) + body
+
+
+def perf_sample(values, raw):
+    return perf_record(9, struct.pack(f"=QQ{len(values)}QI", 1000, len(values), *values, len(raw)) + raw)
+
+
 def seeds(name):
     kernels = [Kernel(big, size) for big, size in itertools.product((False, True), (8, 4))]
     if name == "format/tracedat/file":
@@ -214,6 +222,14 @@ def seeds(name):
     elif name == "ftrace/format_file":
         for event in FORMATS:
             yield format_text(event)
+    elif name == "kernel/perf_records":
+        raw = struct.pack("=HBBi16siiq16siiI", 6, 0, 0, 17, b"some task", 17, 120, 1, b"other", 18,
+                          120, 0)
+        lost = perf_record(2, struct.pack("=QQ", 77, 5))
+        for values in ((), (1, 500), (1, 2, 3, 4)):
+            records = perf_sample(values, raw) + lost + perf_record(5, bytes(24)) + perf_sample(values, raw)
+            for split in (0, 3, 14, 255):
+                yield bytes([len(values), split]) + records
 
 
 def main():
