@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/counters_source.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <future>
+
+#include "base/small_file.h"
+#include "format/ctf/uuid.h"
+#include "kernel/cpu_list.h"
+#include "kernel/tracepoint.h"
+
+namespace strata::record {
+namespace {
+
+// How often packets are written that are not full, and the rings emptied however little is there.
+constexpr std::chrono::milliseconds kFlushEvery(1000);
+
+int64_t now(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+// What the epoch's time was when CLOCK_MONOTONIC_RAW was 0: the quickest of some looks at both.
+int64_t epoch_of_mono_raw() {
+  int64_t best = 0;
+  int64_t shortest = INT64_MAX;
+  for (int i = 0; i < 20; ++i) {
+    const int64_t before = now(CLOCK_MONOTONIC_RAW);
+    const int64_t epoch = now(CLOCK_REALTIME);
+    const int64_t took = now(CLOCK_MONOTONIC_RAW) - before;
+    if (took >= shortest) continue;
+    shortest = took;
+    best = epoch - (before + took / 2);
+  }
+  return best;
+}
+
+// All zeros where it is not told.
+ctf::Uuid boot_id() {
+  ctf::Uuid id{};
+  const Result<std::string> text = read_small_file("/proc/sys/kernel/random/boot_id");
+  if (!text) return id;
+  const std::optional<std::string> bytes =
+      ctf::parse_uuid(std::string_view(*text).substr(0, text->find('\n')));
+  if (bytes) std::memcpy(id.data(), bytes->data(), id.size());
+  return id;
+}
+
+// No signal of the program's is to end up in a thread that has no time for it.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<CountersSource>> CountersSource::create(const kernel::Tracefs& tracefs,
+                                                               CountersOptions options) {
+  CountersTraceOptions trace;
+  Result<std::vector<kernel::Counter>> counters = kernel::counters_by_name(options.counters);
+  if (!counters) return std::move(counters).error();
+  trace.counters = std::move(*counters);
+  if (trace.counters.empty()) return Error{"", std::nullopt, "no counter is named"};
+  if (options.read_at.empty())
+    return Error{"", std::nullopt, "no event is named at which to read the counters"};
+  for (const std::string& name : options.read_at) {
+    Result<trace::EventType> type = kernel::find_tracepoint(tracefs, name);
+    if (!type) return std::move(type).error();
+    const bool again = std::any_of(trace.read_at.begin(), trace.read_at.end(),
+                                   [&](const auto& other) { return other.id == type->id; });
+    if (!again) trace.read_at.push_back(std::move(*type));
+  }
+  Result<std::vector<uint32_t>> cpus = kernel::online_cpus();
+  if (!cpus) return std::move(cpus).error();
+  trace.cpus = std::move(*cpus);
+  return std::unique_ptr<CountersSource>(new CountersSource(std::move(options), std::move(trace)));
+}
+
+CountersSource::CountersSource(CountersOptions options, CountersTraceOptions trace)
+    : options_(std::move(options)), described_(std::move(trace)) {}
+
+CountersSource::~CountersSource() { (void)stop(); }
+
+Status CountersSource::start() {
+  for (Status (CountersSource::*step)() :
+       {&CountersSource::open_groups, &CountersSource::open_trace, &CountersSource::start_thread,
+        &CountersSource::enable}) {
+    if (Status status = (this->*step)(); !status) {
+      undo();
+      return status;
+    }
+  }
+  return {};
+}
+
+Status CountersSource::open_groups() {
+  kernel::CounterGroupOptions group;
+  for (const trace::EventType& tracepoint : described_.read_at)
+    group.read_at.push_back(tracepoint.id);
+  group.counters = described_.counters;
+  group.ring_size = options_.ring_size;
+  for (const uint32_t cpu : described_.cpus) {
+    group.cpu = cpu;
+    Result<kernel::CounterGroup> opened = kernel::CounterGroup::open(group);
+    if (!opened) return std::move(opened).error();
+    cpus_.push_back({std::move(*opened)});
+  }
+  return {};
+}
+
+Status CountersSource::open_trace() {
+  utsname names{};
+  uname(&names);
+  described_.host = names.nodename;
+  described_.kernel = names.release;
+  described_.boot_id = boot_id();
+  described_.epoch_ns = epoch_of_mono_raw();
+  const std::string folder = options_.folder + "/" + kFolder;
+  if (Status status = ctf::check_folder(folder, false); !status) return status;
+  Result<CountersTrace> trace = CountersTrace::create(folder, described_);
+  if (!trace) return std::move(trace).error();
+  trace_.emplace(std::move(*trace));
+  return {};
+}
+
+Status CountersSource::start_thread() {
+  wake_ = FileDescriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake_) return system_error("", "cannot make an eventfd", errno);
+  std::promise<pid_t> told;
+  std::future<pid_t> own = told.get_future();
+  const SignalsBlocked blocked;
+  thread_ = std::thread([this, told = std::move(told)]() mutable {
+    pthread_setname_np(pthread_self(), "strata-counters");
+    told.set_value(gettid());
+    run();
+  });
+  leave_out_own(own.get());
+  return {};
+}
+
+// Where the kernel cannot, they stay in: that is no reason not to record.
+void CountersSource::leave_out_own(pid_t thread) {
+  std::vector<pid_t> threads = options_.leave_out;
+  threads.push_back(thread);
+  for (Cpu& cpu : cpus_) {
+    for (size_t i = 0; i < described_.read_at.size(); ++i) {
+      if (described_.read_at[i].meaning.word == trace::Word::SchedSwitch) continue;
+      (void)cpu.group.leave_out(i, threads);
+    }
+  }
+}
+
+Status CountersSource::enable() {
+  for (Cpu& cpu : cpus_)
+    if (Status status = cpu.group.enable(); !status) return status;
+  return {};
+}
+
+void CountersSource::end_thread() {
+  if (!thread_.joinable()) return;
+  const uint64_t one = 1;
+  (void)!write(wake_.get(), &one, sizeof one);
+  thread_.join();
+}
+
+// As if it had never been started.
+void CountersSource::undo() {
+  end_thread();
+  cpus_.clear();
+  if (!trace_) return;
+  trace_.reset();
+  std::error_code ignored;
+  std::filesystem::remove_all(options_.folder + "/" + kFolder, ignored);
+}
+
+SourceStatus CountersSource::status() {
+  return {events_.load(std::memory_order_relaxed), bytes_.load(std::memory_order_relaxed),
+          lost_.load(std::memory_order_relaxed)};
+}
+
+Status CountersSource::stop() {
+  if (cpus_.empty()) return {};
+  Status first;
+  const auto keep = [&](Status status) {
+    if (!status && first) first = std::move(status);
+  };
+  for (Cpu& cpu : cpus_) keep(cpu.group.disable());
+  end_thread();
+  keep(std::move(failed_));
+  keep(count_rest());
+  keep(trace_->finish());
+  cpus_.clear();  // may take long, hence after all that matters
+  finished_ = static_cast<bool>(first);
+  return first;
+}
+
+std::vector<recording::Part> CountersSource::parts() const {
+  return {{.file = kFolder,
+           .kind = "ctf",
+           .what = "counters",
+           .machine = options_.machine,
+           .clock = options_.clock,
+           .lost = lost_.load(std::memory_order_relaxed),
+           .lost_unknown = lost_unknown_.load(std::memory_order_relaxed),
+           .finished = finished_}};
+}
+
+// The thread: until it is told to stop, and then once more for what is left in the rings.
+void CountersSource::run() {
+  std::vector<pollfd> waiting = {{wake_.get(), POLLIN, 0}};
+  for (const Cpu& cpu : cpus_) waiting.push_back({cpu.group.descriptor(), POLLIN, 0});
+  auto flush_at = std::chrono::steady_clock::now() + kFlushEvery;
+  for (bool last = false; !last;) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(flush_at - std::chrono::steady_clock::now());
+    const int timeout = static_cast<int>(std::clamp<int64_t>(left.count(), 0, 10'000));
+    const int ready = poll(waiting.data(), waiting.size(), timeout);
+    if (ready < 0 && errno != EINTR) {
+      failed_ = system_error("", "cannot wait for counters", errno);
+      break;
+    }
+    last = (waiting[0].revents & POLLIN) != 0;
+    // A CPU that was taken off the machine is always "ready".
+    for (size_t i = 1; i < waiting.size(); ++i)
+      if ((waiting[i].revents & (POLLHUP | POLLERR)) != 0) waiting[i].fd = -1;
+    failed_ = drain();
+    if (failed_ && std::chrono::steady_clock::now() >= flush_at) {
+      failed_ = trace_->flush();
+      flush_at = std::chrono::steady_clock::now() + kFlushEvery;
+    }
+    if (!failed_) break;
+  }
+  if (failed_) return;
+  // Nobody reads any more: it is not to cost anything either.
+  for (Cpu& cpu : cpus_) (void)cpu.group.disable();
+}
+
+Status CountersSource::drain() {
+  for (size_t i = 0; i < cpus_.size(); ++i)
+    if (Status status = drain(i); !status) return status;
+  tell_status();
+  return {};
+}
+
+void CountersSource::tell_status() {
+  SourceStatus sum;
+  for (size_t i = 0; i < cpus_.size(); ++i) {
+    sum.events += trace_->events(i);
+    sum.bytes += trace_->bytes(i);
+    sum.lost += trace_->discarded(i);
+  }
+  events_.store(sum.events, std::memory_order_relaxed);
+  bytes_.store(sum.bytes, std::memory_order_relaxed);
+  lost_.store(sum.lost, std::memory_order_relaxed);
+}
+
+Status CountersSource::drain(size_t index) {
+  using Step = kernel::PerfRecords::Step;
+  Cpu& cpu = cpus_[index];
+  kernel::PerfRecords records = cpu.group.pending();
+  bool fine = true;
+  for (Step step; fine && (step = records.next()) != Step::End;) {
+    if (step == Step::Sample) [[likely]] {
+      ++cpu.samples;
+      fine = trace_->write(index, records.sample());
+    } else if (step == Step::Lost) {
+      cpu.lost += records.lost();
+      fine = trace_->discard(index, records.lost());
+    } else {
+      lost_unknown_.fetch_add(1, std::memory_order_relaxed);
+      fine = trace_->discard_unknown(index);
+      break;
+    }
+  }
+  cpu.group.release();
+  return fine ? Status() : trace_->status(index);
+}
+
+// The kernel tells of a loss with the next record that has room again: of the last one it never
+// does. But the group counts the events themselves.
+Status CountersSource::count_rest() {
+  for (size_t i = 0; i < cpus_.size(); ++i) {
+    const Cpu& cpu = cpus_[i];
+    const Result<uint64_t> all = cpu.group.occurrences();
+    if (!all) return all.error();
+    const uint64_t known = cpu.samples + cpu.lost;
+    if (*all <= known) continue;
+    if (!trace_->discard(i, *all - known)) return trace_->status(i);
+  }
+  tell_status();
+  return {};
+}
+
+}  // namespace strata::record
