@@ -9,6 +9,20 @@
 #include "base/file_descriptor.h"
 
 namespace strata {
+namespace {
+
+Status write_once(const std::string& path, std::string_view text, int flags) {
+  const FileDescriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC | flags));
+  if (!file) return system_error(path, "cannot open for writing", errno);
+  const ssize_t size = write(file.get(), text.data(), text.size());
+  if (size < 0) return system_error(path, "cannot write '" + std::string(text) + "'", errno);
+  if (static_cast<size_t>(size) != text.size())
+    return Error{path, std::nullopt, "only a part of '" + std::string(text) + "' was taken"};
+  return {};
+}
+
+}  // namespace
+
 Result<std::string> read_small_file(const std::string& path, size_t limit) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return system_error(path, "cannot open", errno);
@@ -28,13 +42,11 @@ Result<std::string> read_small_file(const std::string& path, size_t limit) {
 }
 
 Status write_small_file(const std::string& path, std::string_view text) {
-  const FileDescriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_TRUNC));
-  if (!file) return system_error(path, "cannot open for writing", errno);
-  const ssize_t size = write(file.get(), text.data(), text.size());
-  if (size < 0) return system_error(path, "cannot write '" + std::string(text) + "'", errno);
-  if (static_cast<size_t>(size) != text.size())
-    return Error{path, std::nullopt, "only a part of '" + std::string(text) + "' was taken"};
-  return {};
+  return write_once(path, text, O_TRUNC);
+}
+
+Status append_small_file(const std::string& path, std::string_view text) {
+  return write_once(path, text, O_APPEND);
 }
 
 }  // namespace strata
