@@ -83,6 +83,13 @@ struct RecordArguments {
   std::vector<int32_t> pids;
   std::string cgroup;
   std::string container;
+  std::vector<std::string> uprobes;
+  std::vector<std::string> usdts;
+  std::vector<std::string> kprobes;
+  std::vector<std::string> presets;
+  std::vector<std::string> counters;
+  std::vector<std::string> read_at;
+  bool no_state = false;
   std::string clock;
   std::string name;
   std::string output;

@@ -72,6 +72,10 @@ Result<record::SessionRequest> request_of(const RecordArguments& arguments) {
   request.compressed = arguments.packing == Packing::Zstd;
   request.command = arguments.command;
   request.asked = arguments.asked;
+  request.presets = arguments.presets;
+  request.counters = arguments.counters;
+  request.read_at = arguments.read_at;
+  request.state = !arguments.no_state;
   if (!arguments.buffer_size.empty()) {
     const Result<uint64_t> size = parse_size(arguments.buffer_size);
     if (!size) return size.error();
@@ -109,12 +113,46 @@ Status choose_events(const RecordArguments& arguments, record::SessionRequest& r
       (wishes.empty() ? for_all : wishes.back().filters).push_back(condition.text);
   }
   std::vector<std::string> names = arguments.profiles;
-  if (names.empty() && wishes.empty()) names.emplace_back(kernel::kDefaultProfile);
+  // Who asks for something in particular gets that alone.
+  const bool asked = !wishes.empty() || !arguments.uprobes.empty() || !arguments.usdts.empty() ||
+                     !arguments.kprobes.empty() || !arguments.presets.empty();
+  if (names.empty() && !asked) names.emplace_back(kernel::kDefaultProfile);
   Result<std::vector<kernel::EventChoice>> events =
       record::choose(*catalog, profiles, names, wishes, for_all);
   if (!events) return std::move(events).error();
   request.events = *std::move(events);
   return {};
+}
+
+// "PLACE ARGUMENTS": the place has no blanks.
+template <typename Parse>
+Status add_probes(const std::vector<std::string>& texts, Parse parse, const char* option,
+                  record::SessionRequest& request) {
+  for (const std::string& text : texts) {
+    const size_t blank = text.find(' ');
+    Result<kernel::ProbeSpec> spec = parse(text.substr(0, blank));
+    Status arguments;
+    if (spec && blank != std::string::npos)
+      arguments = kernel::add_arguments(*spec, text.substr(blank + 1));
+    if (!spec || !arguments) {
+      const Error& error = spec ? arguments.error() : spec.error();
+      const uint64_t column = error.offset.value_or(0) + (spec ? blank + 1 : 0);
+      return Error{"", std::nullopt,
+                   std::string(option) + ": in column " + std::to_string(column + 1) + ": " +
+                       error.cause + "\n  " + text + "\n  " + std::string(column, ' ') + "^"};
+    }
+    request.probes.push_back(*std::move(spec));
+  }
+  return {};
+}
+
+Status choose_probes(const RecordArguments& arguments, record::SessionRequest& request) {
+  if (Status status = add_probes(arguments.uprobes, kernel::parse_uprobe, "--uprobe", request);
+      !status)
+    return status;
+  if (Status status = add_probes(arguments.usdts, kernel::parse_usdt, "--usdt", request); !status)
+    return status;
+  return add_probes(arguments.kprobes, kernel::parse_kprobe, "--kprobe", request);
 }
 
 Status choose_processes(const RecordArguments& arguments, record::SessionRequest& request) {
@@ -195,7 +233,7 @@ int run(const RecordArguments& arguments) {
     complain(request.error());
     return kExitUsage;
   }
-  for (const auto& choose : {choose_events, choose_processes}) {
+  for (const auto& choose : {choose_events, choose_probes, choose_processes}) {
     if (Status status = choose(arguments, *request); !status) {
       complain(status.error());
       return kExitInput;

@@ -31,6 +31,25 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
       ->add_option("--container", arguments.container,
                    "The same for the control group of a container: its name or id")
       ->type_name("NAME");
+  add_repeated(*record, "--uprobe", arguments.uprobes,
+               "A probe in a program: FUNCTION[+OFFSET], or FUNCTION%return, and its arguments")
+      ->type_name("'BINARY:FUNCTION [ARG...]'");
+  add_repeated(*record, "--usdt", arguments.usdts, "A probe that a program's author placed")
+      ->type_name("BINARY:PROVIDER:NAME");
+  add_repeated(*record, "--kprobe", arguments.kprobes, "A probe in the kernel, where it has them")
+      ->type_name("'FUNCTION [ARG...]'");
+  add_repeated(*record, "--preset", arguments.presets,
+               "Probes with a name: qemu (the KVM_RUN call in and out, exits, virtqueues, blocks)")
+      ->type_name("NAME");
+  add_repeated(*record, "--counters", arguments.counters,
+               "Performance counters, read at every switch: cache-misses,major-faults,...")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  add_repeated(*record, "--read-at", arguments.read_at,
+               "Read them at these events instead; repeatable")
+      ->type_name("SYSTEM:EVENT");
+  record->add_flag("--no-state", arguments.no_state,
+                   "Without the state at the start (processes, files, devices, machines)");
   record
       ->add_option("--clock", arguments.clock,
                    "The clock of the kernel's tracer; default: x86-tsc where it can be trusted,\n"
@@ -61,7 +80,9 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
       "Without a command or a duration it records until Ctrl-C.\n\n"
       "Examples:\n"
       "  strata record --duration 10s -o slow && strata info slow\n"
-      "  strata record -e sched_switch -e 'block:*' -F 'bytes > 65536' -- make -j8");
+      "  strata record -e sched_switch -e 'block:*' -F 'bytes > 65536' -- make -j8\n"
+      "  strata record --uprobe '/lib/x86_64-linux-gnu/libc.so.6:malloc size=arg1' -p 1234 "
+      "--duration 2s");
   return record;
 }
 

@@ -19,6 +19,7 @@
 #include "format/ctf/uuid.h"
 #include "kernel/cpu_list.h"
 #include "kernel/tracepoint.h"
+#include "record/host_clock.h"
 
 namespace strata::record {
 namespace {
@@ -45,17 +46,6 @@ int64_t epoch_of_mono_raw() {
     best = epoch - (before + took / 2);
   }
   return best;
-}
-
-// All zeros where it is not told.
-ctf::Uuid boot_id() {
-  ctf::Uuid id{};
-  const Result<std::string> text = read_small_file("/proc/sys/kernel/random/boot_id");
-  if (!text) return id;
-  const std::optional<std::string> bytes =
-      ctf::parse_uuid(std::string_view(*text).substr(0, text->find('\n')));
-  if (bytes) std::memcpy(id.data(), bytes->data(), id.size());
-  return id;
 }
 
 // No signal of the program's is to end up in a thread that has no time for it.
@@ -135,7 +125,7 @@ Status CountersSource::open_trace() {
   uname(&names);
   described_.host = names.nodename;
   described_.kernel = names.release;
-  described_.boot_id = boot_id();
+  described_.boot_id = machine_uuid();
   described_.epoch_ns = epoch_of_mono_raw();
   const std::string folder = options_.folder + "/" + kFolder;
   if (Status status = ctf::check_folder(folder, false); !status) return status;

@@ -55,6 +55,7 @@ ctf::NewTrace description(const CountersTraceOptions& options) {
   trace.clock.description = "CLOCK_MONOTONIC_RAW";
   // As LTTng does it. Babeltrace merges traces only if this is the same, whatever their clocks.
   trace.clock.uuid = options.boot_id;
+  trace.clock.since_epoch = true;
   trace.clock.frequency = 1'000'000'000;
   trace.clock.offset_cycles = static_cast<uint64_t>(std::max<int64_t>(options.epoch_ns, 0));
   trace.environment = {{"hostname", options.host},

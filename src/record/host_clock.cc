@@ -3,11 +3,14 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 
 #include "base/byte_writer.h"
 #include "clock/calibrate.h"
 #include "clock/tsc.h"
+#include "format/ctf/uuid.h"
+#include "kernel/kernel_files.h"
 
 namespace strata::record {
 namespace {
@@ -24,6 +27,13 @@ std::optional<clock::Reading> reading_of(const std::string& kernel_clock) {
 }
 
 }  // namespace
+
+ctf::Uuid machine_uuid() {
+  ctf::Uuid id{};
+  if (const std::optional<std::string> bytes = ctf::parse_uuid(kernel::boot_id()))
+    std::memcpy(id.data(), bytes->data(), id.size());
+  return id;
+}
 
 Result<HostClock> HostClock::choose(const std::string& wanted) {
   HostClock clock;
@@ -81,6 +91,30 @@ recording::NamedClock HostClock::description(const std::string& machine) const {
       named.frequency = clock::whole_hertz(*piece, anchors_.front().tsc).frequency;
   }
   return named;
+}
+
+kernel::StateClock HostClock::state_clock() const {
+  return kernel_name_ == "x86-tsc" ? kernel::StateClock::Tsc : kernel::StateClock::MonotonicRaw;
+}
+
+ctf::NewClock HostClock::ctf_clock() const {
+  ctf::NewClock clock;
+  const bool is_tsc = state_clock() == kernel::StateClock::Tsc;
+  clock.name = is_tsc ? "tsc" : "mono_raw";
+  clock.description = is_tsc ? "Time stamp counter" : "CLOCK_MONOTONIC_RAW";
+  clock.uuid = machine_uuid();
+  clock.since_epoch = true;
+  const clock::Reading from = is_tsc ? clock::Reading::Tsc : clock::Reading::MonotonicRaw;
+  if (const Result<trace::ClockPiece> line =
+          clock::fit_line(anchors_, from, clock::Reading::Wall)) {
+    const clock::WholeHertz said = clock::whole_hertz(
+        *line,
+        is_tsc ? anchors_.front().tsc : static_cast<uint64_t>(anchors_.front().monotonic_raw_ns));
+    clock.frequency = said.frequency;
+    clock.offset_seconds = said.offset_seconds;
+    clock.offset_cycles = said.offset_cycles;
+  }
+  return clock;
 }
 
 std::vector<tracedat::NewOption> HostClock::options() const {

@@ -5,10 +5,15 @@
 #include <vector>
 
 #include "clock/anchor.h"
+#include "format/ctf/metadata_writer.h"
 #include "format/tracedat/writer.h"
+#include "kernel/state_clock.h"
 #include "recording/description.h"
 
 namespace strata::record {
+
+// This boot of this machine, as traces of one machine tell it: all zeros where it is not known.
+ctf::Uuid machine_uuid();
 
 // The clock that stamps a recording's events, and how it leads to the time of day.
 //
@@ -30,6 +35,9 @@ class HostClock {
   // What the anchors so far tell; nothing of a clock that is not time ("counter").
   std::vector<trace::ClockMap> maps() const;
   recording::NamedClock description(const std::string& machine) const;
+  // For what is told in CTF: the starting state. Stamped with `state_clock()`.
+  kernel::StateClock state_clock() const;
+  ctf::NewClock ctf_clock() const;
   // The same as a trace.dat says it.
   std::vector<tracedat::NewOption> options() const;
 

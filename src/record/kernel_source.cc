@@ -9,6 +9,7 @@
 #include "base/byte_writer.h"
 #include "base/small_file.h"
 #include "kernel/kernel_files.h"
+#include "kernel/probe_presets.h"
 #include "kernel/ring_stats.h"
 
 namespace strata::record {
@@ -68,9 +69,26 @@ Status KernelSource::start() {
     if (Status status = instance_->follow(request_.processes); !status) return status;
   }
   if (Status status = instance_->leave_out(own_threads); !status) return status;
+  if (Status status = add_probes(); !status) return status;
   instance_->enable(request_.events, refused_);
-  if (refused_.size() == request_.events.size() && !refused_.empty()) return refused_.front();
+  if (refused_.size() >= request_.events.size() && !refused_.empty()) return refused_.front();
   return instance_->start();
+}
+
+// What was asked for and cannot be had is an error here, unlike an event of a profile.
+Status KernelSource::add_probes() {
+  if (request_.probes.empty() && request_.presets.empty()) return {};
+  probes_.emplace(tracefs_, request_.session);
+  for (const kernel::ProbeSpec& spec : request_.probes) {
+    if (Status status = probes_->add(spec); !status) return status;
+  }
+  for (const std::string& preset : request_.presets) {
+    if (Status status = kernel::add_preset(*probes_, preset); !status) return status;
+  }
+  for (const std::string& remark : probes_->remarks())
+    refused_.push_back({"", std::nullopt, remark});
+  for (kernel::EventChoice& event : probes_->events()) request_.events.push_back(std::move(event));
+  return {};
 }
 
 std::vector<tracedat::NewOption> KernelSource::options() const {
@@ -145,6 +163,9 @@ Status KernelSource::stop() {
     final_stats_.push_back("CPU: " + std::to_string(cpu) + "\n" + *text);
   }
   drains_.clear();
+  // The kernel empties every ring in which a removed probe was enabled: the rings have been read.
+  if (probes_) note(probes_->remove());
+  probes_.reset();
   note(instance_->remove());
   instance_.reset();
   return problem ? Status(*problem) : Status();

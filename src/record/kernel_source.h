@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "format/tracedat/finish.h"
+#include "kernel/dynamic_probes.h"
 #include "kernel/instance.h"
 #include "kernel/ring_drain.h"
 #include "kernel/tracefs.h"
@@ -24,6 +25,8 @@ struct KernelRequest {
   uint64_t buffer_bytes = 0;  // a CPU; 0: chosen from the machine's memory
   std::chrono::milliseconds sync{5000};
   std::vector<pid_t> processes = {};  // empty: all
+  std::vector<kernel::ProbeSpec> probes = {};
+  std::vector<std::string> presets = {};
   bool compressed = true;
 };
 
@@ -45,7 +48,8 @@ class KernelSource final : public Source {
   // opens.
   Status finish(const tracedat::Progress& progress);
 
-  // Events that the kernel did not let us enable; the others are recorded.
+  // Events that the kernel did not let us enable, and what was left out of probes; the rest is
+  // recorded.
   const std::vector<Error>& refused() const { return refused_; }
   // The session cannot go on: the disk is full, say. Its stop() tells why.
   bool failed() const;
@@ -53,6 +57,7 @@ class KernelSource final : public Source {
   double fill() const { return fill_; }
 
  private:
+  Status add_probes();
   std::vector<tracedat::NewOption> options() const;
 
   kernel::Tracefs tracefs_;
@@ -60,6 +65,7 @@ class KernelSource final : public Source {
   const HostClock& clock_;
   std::string path_;
   std::optional<kernel::Instance> instance_;
+  std::optional<kernel::DynamicProbes> probes_;  // gone before the instance is
   std::vector<std::unique_ptr<kernel::RingDrain>> drains_;
   std::vector<uint32_t> cpus_;
   std::vector<Error> refused_;

@@ -11,12 +11,17 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 
 #include "base/time_text.h"
+#include "kernel/dynamic_probes.h"
 #include "kernel/kernel_files.h"
+#include "kernel/machine_state.h"
 #include "record/command.h"
+#include "record/counters_source.h"
 #include "record/kernel_source.h"
 #include "record/registry.h"
+#include "record/state_trace.h"
 #include "record/watcher.h"
 
 namespace strata::record {
@@ -111,6 +116,35 @@ recording::Description describe(const SessionRequest& request, const HostClock& 
   return description;
 }
 
+// The instance and the probes of a session, whoever made them. Whether nothing is left.
+bool remove_from_kernel(const kernel::Tracefs& tracefs, const std::string& session) {
+  const bool no_instance = static_cast<bool>(
+      kernel::remove_instance(tracefs.file("instances/" + kernel::instance_name(session))));
+  return static_cast<bool>(kernel::remove_probes(tracefs, kernel::probe_group(session))) &&
+         no_instance;
+}
+
+// The state in which the recording starts, as a part of it. It is worth having and no more: what
+// fails is told, and the recording goes on.
+void add_state(const SessionRequest& request, const SessionEvents& events, const HostClock& clock,
+               std::vector<recording::Part>& parts) {
+  if (!request.state) return;
+  const Result<kernel::MachineState> state = kernel::gather_state(clock.state_clock());
+  const Status written =
+      state ? write_state(request.folder + "/" + kStateFolder, *state, clock.ctf_clock())
+            : Status(state.error());
+  if (!written) {
+    if (events.warning) events.warning(written.error());
+    return;
+  }
+  parts.push_back({.file = kStateFolder,
+                   .kind = "ctf",
+                   .what = "state",
+                   .machine = "host",
+                   .clock = clock.name(),
+                   .finished = true});
+}
+
 // Until there is a reason to stop.
 std::optional<int> wait_for_end(const SessionRequest& request, const SessionEvents& events,
                                 Signals& signals, Command* command, KernelSource& kernel,
@@ -151,8 +185,7 @@ std::optional<int> wait_for_end(const SessionRequest& request, const SessionEven
 void clean_up_after_the_dead(const kernel::Tracefs& tracefs) {
   for (const SessionEntry& entry : list_sessions()) {
     if (entry.is_alive || (entry.user != getuid() && getuid() != 0)) continue;
-    const std::string instance = tracefs.file("instances/" + kernel::instance_name(entry.name));
-    if (kernel::remove_instance(instance)) forget_session(entry.name);
+    if (remove_from_kernel(tracefs, entry.name)) forget_session(entry.name);
   }
 }
 
@@ -170,9 +203,8 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
   syslog(LOG_AUTHPRIV | LOG_NOTICE, "%s records session %s into %s", user_name().c_str(),
          request.name.c_str(), request.folder.c_str());
 
-  const std::string instance = tracefs->file("instances/" + kernel::instance_name(request.name));
-  Result<Watcher> watcher = Watcher::start(
-      [&] { (void)static_cast<bool>(kernel::remove_instance(instance)); }, {tracefs->descriptor()});
+  Result<Watcher> watcher =
+      Watcher::start([&] { remove_from_kernel(*tracefs, request.name); }, {tracefs->descriptor()});
   if (!watcher) return std::move(watcher).error();
   std::optional<Command> command;
   if (!request.command.empty()) {
@@ -184,26 +216,55 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
 
   Result<HostClock> clock = HostClock::choose(request.clock);
   if (!clock) return std::move(clock).error();
-  KernelSource kernel(*tracefs,
-                      {request.name, request.folder, request.events, request.buffer_bytes,
-                       request.sync, request.processes, request.compressed},
-                      *clock);
+  std::unique_ptr<CountersSource> counters;
+  if (!request.counters.empty()) {
+    CountersOptions wanted;
+    wanted.folder = request.folder;
+    wanted.counters = request.counters;
+    if (!request.read_at.empty()) wanted.read_at = request.read_at;
+    wanted.leave_out = {getpid()};
+    auto created = CountersSource::create(*tracefs, std::move(wanted));
+    if (!created) {
+      rmdir(request.folder.c_str());
+      return std::move(created).error();
+    }
+    counters = *std::move(created);
+  }
+  KernelSource kernel(
+      *tracefs,
+      {request.name, request.folder, request.events, request.buffer_bytes, request.sync,
+       request.processes, request.probes, request.presets, request.compressed},
+      *clock);
   if (Status status = kernel.start(); !status) {
-    rmdir(request.folder.c_str());  // where nothing was written
+    std::error_code ignored;  // nothing is in it but files of pages without any
+    std::filesystem::remove_all(request.folder, ignored);
     return std::move(status).error();
+  }
+  if (counters) {
+    if (Status status = counters->start(); !status) return std::move(status).error();
   }
   const Clock::time_point begin = Clock::now();
   for (const Error& refused : kernel.refused()) {
     if (events.warning) events.warning(refused);
   }
   recording::Description description = describe(request, *clock, begin_ns);
-  description.parts = kernel.parts();
-  if (Status status = recording::write_description(request.folder, description); !status)
-    return std::move(status).error();
+  std::vector<recording::Part> other_parts;
+  const auto tell_parts = [&] {
+    description.parts = kernel.parts();
+    if (counters) {
+      const std::vector<recording::Part> own = counters->parts();
+      description.parts.insert(description.parts.end(), own.begin(), own.end());
+    }
+    description.parts.insert(description.parts.end(), other_parts.begin(), other_parts.end());
+    return recording::write_description(request.folder, description);
+  };
+  if (Status status = tell_parts(); !status) return std::move(status).error();
   if (command) command->run();
   if (events.started) events.started();
   clock->take_anchor();
   if (Status status = kernel.write_head(); !status) return std::move(status).error();
+  add_state(request, events, *clock, other_parts);
+  if (Status status = tell_parts(); !status) return std::move(status).error();
 
   SessionReport report;
   report.command_status =
@@ -211,6 +272,10 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
   report.last = {kernel.status(), Clock::now() - begin, 0};
   const Status stopped = kernel.stop();
   if (!stopped && events.warning) events.warning(stopped.error());
+  if (counters) {
+    const Status ended = counters->stop();
+    if (!ended && events.warning) events.warning(ended.error());
+  }
   clock->take_anchor();
   description.clocks.front() = clock->description(description.machines.front().name);
   description.maps = clock->maps();
@@ -222,9 +287,7 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
     if (events.warning) events.warning(status.error());
   }
   report.last.lost = kernel.parts().front().lost;
-  description.parts = kernel.parts();
-  if (Status status = recording::write_description(request.folder, description); !status)
-    return std::move(status).error();
+  if (Status status = tell_parts(); !status) return std::move(status).error();
   report.size = folder_size(request.folder);
   return report;
 }

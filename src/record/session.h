@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "kernel/instance.h"
+#include "kernel/probe_spec.h"
 #include "record/source.h"
 
 namespace strata::record {
@@ -22,6 +23,11 @@ struct SessionRequest {
   uint64_t buffer_bytes = 0;  // a CPU; 0: chosen
   std::chrono::milliseconds sync{5000};
   std::vector<pid_t> processes;  // empty: all
+  std::vector<kernel::ProbeSpec> probes;
+  std::vector<std::string> presets;   // probes with a name
+  std::vector<std::string> counters;  // performance counters, by perf's names
+  std::vector<std::string> read_at;   // events at which they are read; empty: switches
+  bool state = true;                  // the state in which the recording starts
   bool compressed = true;
   std::optional<std::chrono::nanoseconds> duration;
   std::vector<std::string> command;  // recorded until it ends; empty: until a signal or `duration`

@@ -214,7 +214,9 @@ std::string trace_text(const NewTrace& trace) {
   text += fmt::format("\tdescription = {};\n\tfreq = {};\n", quoted(clock.description),
                       clock.frequency);
   if (clock.offset_seconds != 0) text += fmt::format("\toffset_s = {};\n", clock.offset_seconds);
-  text += fmt::format("\toffset = {};\n}};\n", clock.offset_cycles);
+  text += fmt::format("\toffset = {};\n", clock.offset_cycles);
+  if (clock.since_epoch) text += "\tabsolute = true;\n";
+  text += "};\n";
   text += fmt::format(kClockTypes, clock_name);
   text += fmt::format(kEventHeader, "compact", "uint5_t", 30, 31, "uint27_clock_t");
   text += fmt::format(kEventHeader, "large", "uint16_t", 65534, 65535, "uint32_clock_t");

@@ -79,6 +79,8 @@ struct NewClock {
   uint64_t frequency = 1'000'000'000;
   int64_t offset_seconds = 0;  // together: what its reading 0 is, from the epoch
   uint64_t offset_cycles = 0;
+  // Says so of the offset ("absolute"); LTTng's clock does not, though it is the same.
+  bool since_epoch = false;
 };
 
 struct NewTrace {
