@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -167,10 +168,16 @@ std::optional<CpuAgreement> measure_agreement(uint32_t one, uint32_t other,
     }
   };
   // Threads of their own: where the caller's may run is not ours to change.
-  std::thread answering(run, other, &Exchange::answer);
-  std::thread beginning(run, one, &Exchange::begin);
-  answering.join();
-  beginning.join();
+  std::thread answering, beginning;
+  try {
+    answering = std::thread(run, other, &Exchange::answer);
+    beginning = std::thread(run, one, &Exchange::begin);
+  } catch (const std::system_error&) {  // as many threads as may be are there already
+    placed = false;
+    exchange.give_up();
+  }
+  if (answering.joinable()) answering.join();
+  if (beginning.joinable()) beginning.join();
   if (!placed) return std::nullopt;
   return exchange.agreement();
 }

@@ -20,6 +20,7 @@ namespace strata::kernel {
 class OpenFolder {
  public:
   // Whether it could be opened is told by operator bool.
+  OpenFolder() = default;
   explicit OpenFolder(const char* path);
   OpenFolder(const OpenFolder& parent, const char* name);
 

@@ -39,7 +39,7 @@ class Gathering {
   ProcessState state_;
   std::string buffer_;
   std::optional<Namespaces> kernel_namespaces_;  // those of the kernel's threads: all have the same
-  std::map<uint32_t, int32_t> socket_owners_;    // by network namespace: a process with sockets
+  std::map<uint32_t, std::vector<int32_t>> socket_owners_;  // by network namespace
 };
 
 void Gathering::read_process(const char* number) {
@@ -125,6 +125,7 @@ Namespaces Gathering::read_namespaces(const OpenFolder& folder) {
 void Gathering::read_descriptors(const OpenFolder& folder, Process& process) {
   const OpenFolder descriptors(folder, "fd");
   process.descriptors_known = static_cast<bool>(descriptors);
+  bool has_sockets = false;
   descriptors.each([&](const char* name) {
     const auto number = whole_number<int32_t>(name);
     if (!number) return;
@@ -137,15 +138,18 @@ void Gathering::read_descriptors(const OpenFolder& folder, Process& process) {
       descriptor.reads = (link.st_mode & S_IRUSR) != 0;
       descriptor.writes = (link.st_mode & S_IWUSR) != 0;
     }
-    if (path->starts_with("socket:["))
-      socket_owners_.try_emplace(process.namespaces.net, process.pid);
+    has_sockets |= path->starts_with("socket:[");
     process.descriptors.push_back(std::move(descriptor));
   });
+  if (has_sockets) socket_owners_[process.namespaces.net].push_back(process.pid);
 }
 
 void Gathering::read_sockets() {
-  for (const auto& [net_namespace, pid] : socket_owners_) {
-    const OpenFolder net(proc_, (std::to_string(pid) + "/net").c_str());
+  for (const auto& [net_namespace, owners] : socket_owners_) {
+    // Any of them will do; the first may have ended meanwhile.
+    OpenFolder net;
+    for (size_t i = 0; i < owners.size() && !net; ++i)
+      net = OpenFolder(proc_, (std::to_string(owners[i]) + "/net").c_str());
     SocketTable table{.read_at = now(clock_), .net_namespace = net_namespace, .sockets = {}};
     for (const char* protocol : {"tcp", "tcp6", "udp", "udp6"})
       if (const auto text = net.read(protocol, buffer_))
