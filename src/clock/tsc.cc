@@ -7,9 +7,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <limits>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 #include "base/file_descriptor.h"
@@ -30,20 +29,47 @@ void pause_cpu() {
 #endif
 }
 
-bool pin_to(uint32_t cpu) {
-  if (cpu >= CPU_SETSIZE) return false;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
-}
+// A thread on one CPU. Both ends of an exchange have to run at the same time; on a machine with
+// more to do than it has CPUs that would be a rare chance, so they go before all others where that
+// is allowed, from their start on.
+class PinnedThread {
+ public:
+  // `run` lives until the thread was joined.
+  PinnedThread(uint32_t cpu, std::function<void()>& run) {
+    if (cpu >= CPU_SETSIZE) return;
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) return;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    pthread_attr_setaffinity_np(&attributes, sizeof set, &set);
+    const sched_param lowest{.sched_priority = sched_get_priority_min(SCHED_FIFO)};
+    pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
+    pthread_attr_setschedparam(&attributes, &lowest);
+    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+    runs_ = pthread_create(&thread_, &attributes, enter, &run) == 0;
+    if (!runs_) {
+      pthread_attr_setinheritsched(&attributes, PTHREAD_INHERIT_SCHED);
+      runs_ = pthread_create(&thread_, &attributes, enter, &run) == 0;
+    }
+    pthread_attr_destroy(&attributes);
+  }
+  PinnedThread(const PinnedThread&) = delete;
+  PinnedThread& operator=(const PinnedThread&) = delete;
+  ~PinnedThread() {
+    if (runs_) pthread_join(thread_, nullptr);
+  }
+  bool runs() const { return runs_; }
 
-// Both ends have to run at the same time. On a machine with more to do than it has CPUs that would
-// be a rare chance, so they go before all others where that is allowed.
-void go_first() {
-  const sched_param lowest{.sched_priority = sched_get_priority_min(SCHED_FIFO)};
-  pthread_setschedparam(pthread_self(), SCHED_FIFO, &lowest);
-}
+ private:
+  static void* enter(void* run) {
+    (*static_cast<std::function<void()>*>(run))();
+    return nullptr;
+  }
+
+  pthread_t thread_{};
+  bool runs_ = false;
+};
 
 // Two ends that hand one word to and fro. Both spin: a sleep would make a message take so long that
 // a counter behind by microseconds went unseen.
@@ -51,7 +77,14 @@ class Exchange {
  public:
   explicit Exchange(Clock::time_point deadline) : deadline_(deadline) {}
 
+  // Lets both begin. Until then they sleep: spinning, the first would keep the CPU from whoever is
+  // to start the second.
+  void let_go() {
+    going_.store(true, std::memory_order_release);
+    going_.notify_all();
+  }
   void begin() {
+    going_.wait(false, std::memory_order_acquire);
     if (!await(present_, 1)) return;
     for (uint32_t i = 0; i < kMessages; ++i) {
       forward_stamp_ = read_tsc();
@@ -64,6 +97,7 @@ class Exchange {
     }
   }
   void answer() {
+    going_.wait(false, std::memory_order_acquire);
     present_.store(1, std::memory_order_release);
     for (uint32_t i = 0; i < kMessages; ++i) {
       if (!await(turn_, 2 * i + 1)) return;
@@ -93,6 +127,7 @@ class Exchange {
   }
 
   Clock::time_point deadline_;
+  std::atomic<bool> going_ = false;
   std::atomic<bool> given_up_ = false;
   std::atomic<uint32_t> present_ = 0;
   alignas(64) std::atomic<uint32_t> turn_ = 0;
@@ -157,27 +192,16 @@ std::optional<CpuAgreement> measure_agreement(uint32_t one, uint32_t other,
                                               std::chrono::nanoseconds limit) {
   if (!kHasTsc) return std::nullopt;
   Exchange exchange(Clock::now() + limit);
-  std::atomic<bool> placed = true;
-  const auto run = [&](uint32_t cpu, void (Exchange::*part)()) {
-    if (pin_to(cpu)) {
-      go_first();
-      (exchange.*part)();
-    } else {
-      placed.store(false, std::memory_order_relaxed);
-      exchange.give_up();
-    }
-  };
-  // Threads of their own: where the caller's may run is not ours to change.
-  std::thread answering, beginning;
-  try {
-    answering = std::thread(run, other, &Exchange::answer);
-    beginning = std::thread(run, one, &Exchange::begin);
-  } catch (const std::system_error&) {  // as many threads as may be are there already
-    placed = false;
-    exchange.give_up();
+  std::function<void()> answer = [&] { exchange.answer(); };
+  std::function<void()> begin = [&] { exchange.begin(); };
+  bool placed = false;
+  {
+    const PinnedThread answering(other, answer);
+    const PinnedThread beginning(one, begin);
+    placed = answering.runs() && beginning.runs();
+    if (!placed) exchange.give_up();
+    exchange.let_go();
   }
-  if (answering.joinable()) answering.join();
-  if (beginning.joinable()) beginning.join();
   if (!placed) return std::nullopt;
   return exchange.agreement();
 }
