@@ -82,6 +82,12 @@ def start(*words):
     return recorder
 
 
+def libc():
+    """The C library that this program runs with."""
+    maps = pathlib.Path("/proc/self/maps").read_text()
+    return next(line.split()[-1] for line in maps.splitlines() if "/libc.so" in line)
+
+
 def wait_for(condition, seconds=10):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -91,13 +97,13 @@ def wait_for(condition, seconds=10):
     return False
 
 
-def watchers():
-    """Processes that watch over recorders."""
+def watchers(folder):
+    """Processes that watch over recorders into this folder: forks of those."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         try:
             if entry.name.isdigit() and (entry / "comm").read_text() == "strata-watch\n" \
-                    and (entry / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
+                    and str(folder) in (entry / "cmdline").read_text():
                 found.append(int(entry.name))
         except OSError:
             pass

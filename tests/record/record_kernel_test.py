@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`strata record` on the running kernel: what is recorded is what happened, and nothing stays."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -32,7 +33,7 @@ def known_load(folder):
                  "-e", "syscalls:sys_exit_getppid", "-e", "sched:sched_process_fork",
                  "-e", "syscalls:sys_enter_pwrite64", "-F", f"count == {BYTES}",
                  "--", sys.executable, "-S", "-c", LOAD)
-    recorded = machine.events(out)
+    recorded = machine.events(out / "host.dat")
     callers = {e["tid"] for e in recorded if e["event"] == "sys_enter_pwrite64"}
     assert len(callers) == 1, callers
     load = callers.pop()
@@ -52,7 +53,7 @@ def known_load(folder):
 
 
 def owner_only(out):
-    for path in [out, *out.iterdir()]:
+    for path in [out, *out.rglob("*")]:
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
     assert not list(out.glob("*.cpu*")), "files of pages are left"
 
@@ -75,7 +76,7 @@ def followed_process(folder):
     assert machine.wait_for(lambda: (out / "host.dat").exists()), recorder.stderr
     load.communicate(b"\n")
     machine.stop(recorder)
-    recorded = machine.events(out)
+    recorded = machine.events(out / "host.dat")
     callers = {e["tid"] for e in recorded}
     calls = sum(1 for e in recorded if e["event"] == "sys_enter_getppid" and e["tid"] == load.pid)
     assert calls == CALLS, calls
@@ -102,9 +103,9 @@ def side_by_side(folder, tracefs):
     machine.stop(one)
     machine.fine("session", "stop", "two")
     two.communicate(timeout=60)
-    names = {kind["name"] for kind in machine.info(folder / "one")["event_types"]}
+    names = {kind["name"] for kind in machine.info(folder / "one/host.dat")["event_types"]}
     assert names == {"sched_switch"}, names
-    two_types = machine.info(folder / "two")["event_types"]
+    two_types = machine.info(folder / "two/host.dat")["event_types"]
     assert [kind["name"] for kind in two_types] == ["sys_enter_getppid"], two_types
     assert two_types[0]["count"] >= 100, two_types
     assert tracefs.read("instances/somebody/events/sched/sched_switch/enable").strip() == "1"
@@ -132,6 +133,33 @@ def full_disk(folder):
         subprocess.run(["umount", small], check=True)
 
 
+def all_parts(folder, tracefs):
+    """Probes and counters beside events; all parts on one timeline, and the probes are gone."""
+    before = tracefs.read("uprobe_events")
+    out = folder / "parts"
+    machine.fine("record", "-o", out, "-e", "sched:sched_switch", "--uprobe",
+                 machine.libc() + ":getppid", "--counters", "context-switches,minor-faults",
+                 "--", sys.executable, "-S", "-c", LOAD)
+    description = json.loads((out / "recording.json").read_text())
+    parts = {part["what"]: part for part in description["parts"]}
+    assert set(parts) == {"kernel", "state", "counters"}, parts
+    assert all(part["finished"] for part in parts.values()), parts
+    told = machine.info(out)
+    assert told["time_base"] == "epoch", told["time_base"]
+    counts = {kind["name"]: kind["count"] for kind in told["event_types"]}
+    assert counts["getppid"] >= CALLS, counts
+    assert counts["counters_sched_switch"] > 0, counts
+    assert counts["lttng_statedump_process_state"] > 1, counts
+    begin, end = (description["sessions"][0][side] for side in ("begin_ns", "end_ns"))
+    assert begin <= told["begin_ns"] <= told["end_ns"] <= end, (begin, end, told)
+    assert tracefs.read("uprobe_events") == before
+    done = machine.run("record", "-o", folder / "none", "--counters", "no-such")
+    assert done.returncode == 1 and "context-switches" in done.stderr, done.stderr
+    done = machine.run("record", "-o", folder / "none", "--uprobe", machine.libc() + ":no_such")
+    assert done.returncode == 1 and "no_such" in done.stderr, done.stderr
+    assert not (folder / "none").exists()
+
+
 def wrong_usage(folder):
     """What cannot be recorded is said, and nothing is left."""
     done = machine.run("record", "-o", folder / "none", "-e", "no:such_event")
@@ -146,7 +174,6 @@ def wrong_usage(folder):
 
 
 tracefs = machine.Tracefs()
-before = tracefs.instances()
 with tempfile.TemporaryDirectory(prefix="strata-record-") as name:
     folder = pathlib.Path(name)
     try:
@@ -156,7 +183,10 @@ with tempfile.TemporaryDirectory(prefix="strata-record-") as name:
         followed_process(folder)
         side_by_side(folder, tracefs)
         full_disk(folder)
+        all_parts(folder, tracefs)
         wrong_usage(folder)
-        assert tracefs.instances() == before, tracefs.instances()
+        # Others may be recording meanwhile: only what this test made counts.
+        own = {"strata-" + path.name for path in folder.rglob("*")}
+        assert not own & tracefs.instances(), tracefs.instances()
     finally:
         tracefs.close()
