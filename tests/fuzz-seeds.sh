@@ -48,6 +48,10 @@ case $name in
   ftrace/ring_page | ftrace/format_file | elf/elf_file | kernel/perf_records)
     tests/fuzz-seeds.py "$name" "$out"
     ;;
+  recording/description)
+    printf '{"version": 1, "machines": [{"name": "a"}], "parts": [{"file": "host.dat", "kind": "tracedat"}]}' > "$out/1"
+    printf '{"version": 1, "maps": [{"pieces": [{"t0": 1, "u0": -2, "mult": 3, "shift": 4}]}], "sessions": [{"asked": ["x"], "changes": [{"at_ns": 1}]}]}' > "$out/2"
+    ;;
   kernel/profiles)
     # The examples of the documentation, one a file.
     awk -v out="$out" '/^```ini/ { number++; inside = 1; next } /^```/ { inside = 0 }

@@ -61,6 +61,7 @@ NewFile::NewFile(NewFile&& other) noexcept
     : path_(std::move(other.path_)),
       fd_(std::exchange(other.fd_, -1)),
       temporary_(std::exchange(other.temporary_, {})),
+      durable_(other.durable_),
       written_(other.written_),
       pending_(std::move(other.pending_)) {}
 
@@ -68,6 +69,7 @@ NewFile& NewFile::operator=(NewFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(fd_, other.fd_);
   std::swap(temporary_, other.temporary_);
+  std::swap(durable_, other.durable_);
   std::swap(written_, other.written_);
   std::swap(pending_, other.pending_);
   return *this;
@@ -125,6 +127,7 @@ Status NewFile::align(uint64_t multiple) {
 
 Status NewFile::publish() {
   if (Status status = flush(); !status) return status;
+  if (durable_ && fsync(fd_) != 0) return system_error(path_, "cannot write", errno);
   if (temporary_.empty()) {
     // A link cannot replace a file, a rename can: so a name in between.
     const std::string self = "/proc/self/fd/" + std::to_string(fd_);
@@ -140,6 +143,10 @@ Status NewFile::publish() {
     return system_error(path_, "cannot create", errno);
   forget_unfinished(temporary_);
   temporary_.clear();
+  if (durable_) {
+    const FileDescriptor folder(open(directory_of(path_).c_str(), O_RDONLY | O_CLOEXEC));
+    if (folder) fsync(folder.get());
+  }
   return {};
 }
 

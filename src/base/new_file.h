@@ -33,6 +33,9 @@ class NewFile {
 
   // From here on everybody sees it.
   Status publish();
+  // To be called before publish(): it is on the disk then, and so is its name, whatever happens to
+  // the machine afterwards.
+  void be_durable() { durable_ = true; }
 
  private:
   NewFile(std::string path, int fd, std::string temporary);
@@ -41,6 +44,7 @@ class NewFile {
   std::string path_;
   int fd_ = -1;
   std::string temporary_;  // empty: the file has no name yet
+  bool durable_ = false;
   uint64_t written_ = 0;
   std::vector<std::byte> pending_;
 };

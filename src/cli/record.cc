@@ -75,6 +75,9 @@ Result<record::SessionRequest> request_of(const RecordArguments& arguments) {
   request.presets = arguments.presets;
   request.counters = arguments.counters;
   request.read_at = arguments.read_at;
+  if (!request.read_at.empty() && request.counters.empty())
+    return Error{"", std::nullopt,
+                 "--read-at says when to read counters, but --counters names none"};
   request.state = !arguments.no_state;
   if (!arguments.buffer_size.empty()) {
     const Result<uint64_t> size = parse_size(arguments.buffer_size);
@@ -243,9 +246,12 @@ int run(const RecordArguments& arguments) {
   std::optional<Progress> progress;
   record::SessionEvents events;
   events.status = [&](const record::SessionStatus& status) { line.show(status); };
+  // A filter that many events do not know is told a few times, not hundreds.
+  constexpr size_t kMostWarnings = 5;
+  size_t warnings = 0;
   events.warning = [&](const Error& error) {
     line.wipe();
-    warn(error.text());
+    if (++warnings <= kMostWarnings) warn(error.text());
   };
   events.finishing = [&](uint64_t done, uint64_t total) {
     if (!progress) {
@@ -257,6 +263,8 @@ int run(const RecordArguments& arguments) {
   const Result<record::SessionReport> report = record::record(*request, events);
   progress.reset();
   line.wipe();
+  if (warnings > kMostWarnings)
+    warn("and " + std::to_string(warnings - kMostWarnings) + " more of that kind");
   if (!report) {
     complain(report.error());
     return kExitInput;

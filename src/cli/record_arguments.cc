@@ -80,7 +80,7 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
       "Without a command or a duration it records until Ctrl-C.\n\n"
       "Examples:\n"
       "  strata record --duration 10s -o slow && strata info slow\n"
-      "  strata record -e sched_switch -e 'block:*' -F 'bytes > 65536' -- make -j8\n"
+      "  strata record -e sched_switch -e block_rq_issue -F 'bytes > 65536' -- make -j8\n"
       "  strata record --uprobe '/lib/x86_64-linux-gnu/libc.so.6:malloc size=arg1' -p 1234 "
       "--duration 2s");
   return record;
@@ -98,6 +98,7 @@ CLI::App* add_session(CLI::App& app, SessionArguments& arguments) {
   CLI::App* stop = session->add_subcommand("stop", "Ends one, as Ctrl-C would, and waits for it");
   stop->callback([&] { arguments.action = Action::Stop; });
   stop->add_option("NAME", arguments.name, "The session")->required();
+  add_json(*stop, arguments.json, "What was stopped, as a JSON object");
   stop->footer("Example:\n  strata session stop nightly");
   session->footer("Example:\n  strata session list");
   return session;

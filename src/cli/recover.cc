@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -35,6 +36,7 @@ bool is_being_recorded(const std::string& folder) {
 }  // namespace
 
 int run(const RecoverArguments& arguments) {
+  umask(077);  // as it was recorded: for its owner alone
   int status = kExitFine;
   Json results = Json::array();
   for (const std::string& path : arguments.paths) {

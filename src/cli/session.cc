@@ -54,7 +54,7 @@ int list(bool json) {
 }
 
 // Until the recording is finished, which the recorder's end tells.
-int stop(const std::string& name) {
+int stop(const std::string& name, bool json) {
   const std::vector<record::SessionEntry> sessions = visible_sessions();
   const auto session = std::ranges::find(sessions, name, &record::SessionEntry::name);
   if (session == sessions.end()) {
@@ -70,14 +70,19 @@ int stop(const std::string& name) {
     return std::ranges::find(now, name, &record::SessionEntry::name) != now.end();
   };
   while (lives()) usleep(50'000);
-  return kExitFine;
+  if (!json) return kExitFine;
+  Output out(STDOUT_FILENO);
+  out.text().put(Json{{"name", name}, {"folder", session->folder}}.dump(
+      2, ' ', false, Json::error_handler_t::replace));
+  out.text().put('\n');
+  return out.finish() ? kExitFine : kExitInput;
 }
 
 }  // namespace
 
 int run(const SessionArguments& arguments) {
   return arguments.action == SessionArguments::Action::List ? list(arguments.json)
-                                                            : stop(arguments.name);
+                                                            : stop(arguments.name, arguments.json);
 }
 
 }  // namespace strata::cli

@@ -76,8 +76,6 @@ void RingDrain::run() {
     }
     if (Clock::now() < next_sync || stopping_ || failed_) continue;
     take_rest();
-    // Begins to write and does not wait for it, which is what fdatasync would do.
-    sync_file_range(file_.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
     next_sync = Clock::now() + sync_;
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -19,7 +21,8 @@ namespace strata::kernel {
 //
 // The thread sleeps until the ring is half full. So that a quiet CPU's events do not stay in memory
 // for ever, it also takes what there is, the partly filled page included, once in every `sync`
-// interval, and then asks for the file to be written to the disk.
+// interval. That it is on the disk, too, is for another thread to see to (to_disk), since nobody
+// knows how long that takes.
 //
 // What the file system refuses (it is full, say) ends the draining: failed() says so, and what was
 // written until then are whole pages.
@@ -38,6 +41,9 @@ class RingDrain {
   pid_t thread() const { return thread_id_; }
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   bool failed() const { return failed_.load(std::memory_order_acquire); }
+
+  // Waits until what has been written so far is on the disk.
+  void to_disk() const { fdatasync(file_.get()); }
 
   // When tracing is off: takes the rest and ends.
   Status finish();

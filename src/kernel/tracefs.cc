@@ -49,8 +49,8 @@ Result<Tracefs> Tracefs::find() {
     const int why = errno;
     if (why == EACCES || why == EPERM)
       return Error{place, std::nullopt,
-                   "may not be used by this user: run as root, or let an administrator run "
-                   "'strata setup --group tracing'"};
+                   "may not be used by this user: run as root, or let an administrator mount it "
+                   "with the option gid= of a group of yours"};
     return system_error(place, "is no tracefs that has instances", why);
   }
   auto mount = std::make_shared<FileDescriptor>(make_detached_mount());

@@ -18,6 +18,8 @@ namespace {
 // Below this, what anchors miss by is a large part of what lies between them.
 constexpr int64_t kShortestLine = 1'000'000;
 
+constexpr const char* kRawClock = "host.mono_raw";
+
 std::optional<clock::Reading> reading_of(const std::string& kernel_clock) {
   if (kernel_clock == "x86-tsc") return clock::Reading::Tsc;
   if (kernel_clock == "mono_raw") return clock::Reading::MonotonicRaw;
@@ -55,13 +57,17 @@ Result<HostClock> HostClock::choose(const std::string& wanted) {
 void HostClock::take_anchor() { anchors_.push_back(clock::take_anchor()); }
 
 std::vector<trace::ClockMap> HostClock::maps() const {
-  const std::optional<clock::Reading> from = reading_of(kernel_name_);
-  if (!from) return {};
-  Result<trace::ClockMap> map = clock::follow_wall(anchors_, *from);
-  if (!map) return {};
-  map->from = name_;
-  map->to = "epoch";
-  return {*std::move(map)};
+  std::vector<trace::ClockMap> maps;
+  const auto add = [&](clock::Reading from, const std::string& name) {
+    Result<trace::ClockMap> map = clock::follow_wall(anchors_, from);
+    if (!map) return;
+    map->from = name;
+    map->to = "epoch";
+    maps.push_back(*std::move(map));
+  };
+  if (const std::optional<clock::Reading> from = reading_of(kernel_name_)) add(*from, name_);
+  if (name_ != kRawClock) add(clock::Reading::MonotonicRaw, kRawClock);
+  return maps;
 }
 
 HostClock::Line HostClock::line() const {
@@ -82,19 +88,28 @@ HostClock::Line HostClock::line() const {
   return {said.mult, said.shift, said.offset_ns, true};
 }
 
-recording::NamedClock HostClock::description(const std::string& machine) const {
-  recording::NamedClock named{name_, machine, 1'000'000'000, note_};
+std::vector<recording::NamedClock> HostClock::descriptions(const std::string& machine) const {
+  constexpr uint64_t kNanoseconds = 1'000'000'000;
+  recording::NamedClock own{name_, machine, kNanoseconds, note_};
   if (kernel_name_ == "x86-tsc") {
-    named.frequency = 0;
+    own.frequency = 0;
     if (const Result<trace::ClockPiece> piece =
             clock::fit_line(anchors_, clock::Reading::Tsc, clock::Reading::MonotonicRaw))
-      named.frequency = clock::whole_hertz(*piece, anchors_.front().tsc).frequency;
+      own.frequency = clock::whole_hertz(*piece, anchors_.front().tsc).frequency;
   }
-  return named;
+  std::vector<recording::NamedClock> clocks = {std::move(own)};
+  if (name_ != kRawClock)
+    clocks.push_back({kRawClock, machine, kNanoseconds, "CLOCK_MONOTONIC_RAW"});
+  clocks.push_back({"epoch", "", kNanoseconds, "nanoseconds since 1970, UTC"});
+  return clocks;
 }
 
 kernel::StateClock HostClock::state_clock() const {
   return kernel_name_ == "x86-tsc" ? kernel::StateClock::Tsc : kernel::StateClock::MonotonicRaw;
+}
+
+std::string HostClock::state_clock_name() const {
+  return state_clock() == kernel::StateClock::Tsc ? name_ : kRawClock;
 }
 
 ctf::NewClock HostClock::ctf_clock() const {

@@ -32,11 +32,13 @@ class HostClock {
 
   void take_anchor();
 
-  // What the anchors so far tell; nothing of a clock that is not time ("counter").
+  // What the anchors so far tell, to the epoch: of this clock, unless it is no time ("counter"),
+  // and of CLOCK_MONOTONIC_RAW, which perf stamps with.
   std::vector<trace::ClockMap> maps() const;
-  recording::NamedClock description(const std::string& machine) const;
+  std::vector<recording::NamedClock> descriptions(const std::string& machine) const;
   // For what is told in CTF: the starting state. Stamped with `state_clock()`.
   kernel::StateClock state_clock() const;
+  std::string state_clock_name() const;
   ctf::NewClock ctf_clock() const;
   // The same as a trace.dat says it.
   std::vector<tracedat::NewOption> options() const;

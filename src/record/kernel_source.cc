@@ -43,7 +43,6 @@ KernelSource::KernelSource(kernel::Tracefs tracefs, KernelRequest request, const
   part_.file = "host.dat";
   part_.kind = "tracedat";
   part_.what = "kernel";
-  part_.machine = "host";
   part_.clock = clock_.name();
 }
 
@@ -123,6 +122,7 @@ Status KernelSource::write_head() {
   Result<tracedat::Writer> writer =
       tracedat::Writer::create(path_, head, {.compression = tracedat::Compression::None});
   if (!writer) return std::move(writer).error();
+  writer->be_durable();
   return writer->finish();
 }
 
@@ -142,6 +142,10 @@ SourceStatus KernelSource::status() {
   }
   for (const auto& drain : drains_) status.bytes += drain->bytes();
   return status;
+}
+
+void KernelSource::to_disk() const {
+  for (const auto& drain : drains_) drain->to_disk();
 }
 
 bool KernelSource::failed() const {

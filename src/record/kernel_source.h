@@ -51,6 +51,8 @@ class KernelSource final : public Source {
   // Events that the kernel did not let us enable, and what was left out of probes; the rest is
   // recorded.
   const std::vector<Error>& refused() const { return refused_; }
+  // What has been written so far is on the disk.
+  void to_disk() const;
   // The session cannot go on: the disk is full, say. Its stop() tells why.
   bool failed() const;
   // How full the fullest ring is, from 0 to 1.

@@ -35,13 +35,9 @@ std::vector<std::string> folders() {
 }
 
 std::string to_json(const SessionEntry& entry) {
-  return Json{{"name", entry.name},
-              {"process", entry.process},
-              {"user", entry.user},
-              {"user_name", entry.user_name},
-              {"folder", entry.folder},
-              {"begin_ns", entry.begin_ns},
-              {"probe_group", entry.probe_group}}
+  return Json{{"name", entry.name},     {"process", entry.process},
+              {"user", entry.user},     {"user_name", entry.user_name},
+              {"folder", entry.folder}, {"begin_ns", entry.begin_ns}}
       .dump();
 }
 
@@ -56,7 +52,6 @@ bool parse_entry(const std::string& text, SessionEntry& entry) {
     entry.user_name = json.at("user_name").get<std::string>();
     entry.folder = json.at("folder").get<std::string>();
     entry.begin_ns = json.at("begin_ns").get<int64_t>();
-    entry.probe_group = json.at("probe_group").get<std::string>();
   } catch (const Json::exception&) {
     return false;
   }

@@ -20,9 +20,8 @@ struct SessionEntry {
   uid_t user = 0;
   std::string user_name;
   std::string folder;
-  int64_t begin_ns = 0;     // since the epoch
-  std::string probe_group;  // of its dynamic probes; empty: none
-  bool is_alive = false;    // as found by list_sessions()
+  int64_t begin_ns = 0;   // since the epoch
+  bool is_alive = false;  // as found by list_sessions()
 };
 
 // This session's place in the registry, given up with this object.

@@ -109,8 +109,7 @@ recording::Description describe(const SessionRequest& request, const HostClock& 
   description.machines.push_back({machine.substr(name, release - name - 1), "host",
                                   kernel::boot_id(),
                                   machine.substr(release, machine.find(' ', release) - release)});
-  description.clocks.push_back(clock.description(description.machines.front().name));
-  description.clocks.push_back({"epoch", "", 1'000'000'000, "nanoseconds since 1970, UTC"});
+  description.clocks = clock.descriptions(description.machines.front().name);
   description.maps = clock.maps();
   description.sessions.push_back({request.name, user_name(), begin_ns, 0, request.asked, {}});
   return description;
@@ -140,8 +139,8 @@ void add_state(const SessionRequest& request, const SessionEvents& events, const
   parts.push_back({.file = kStateFolder,
                    .kind = "ctf",
                    .what = "state",
-                   .machine = "host",
-                   .clock = clock.name(),
+                   .machine = "",
+                   .clock = clock.state_clock_name(),
                    .finished = true});
 }
 
@@ -152,6 +151,7 @@ std::optional<int> wait_for_end(const SessionRequest& request, const SessionEven
   constexpr auto kTick = std::chrono::seconds(1);
   constexpr auto kBetweenAnchors = std::chrono::minutes(5);
   Clock::time_point next_anchor = begin + kBetweenAnchors;
+  Clock::time_point next_sync = begin + request.sync;
   Clock::time_point next_tick = begin + kTick;
   for (;;) {
     if (signals.asked_to_end() || kernel.failed()) return std::nullopt;
@@ -160,6 +160,10 @@ std::optional<int> wait_for_end(const SessionRequest& request, const SessionEven
     }
     const Clock::time_point now = Clock::now();
     if (request.duration && now - begin >= *request.duration) return std::nullopt;
+    if (now >= next_sync) {
+      kernel.to_disk();
+      next_sync = Clock::now() + request.sync;
+    }
     if (now >= next_anchor) {
       next_anchor += kBetweenAnchors;
       clock.take_anchor();
@@ -172,7 +176,7 @@ std::optional<int> wait_for_end(const SessionRequest& request, const SessionEven
         events.status(status);
       }
     }
-    Clock::time_point until = next_tick;
+    Clock::time_point until = std::min(next_tick, next_sync);
     if (request.duration) until = std::min(until, begin + *request.duration);
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
     pollfd waiting{signals.file(), POLLIN, 0};
@@ -197,7 +201,7 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
 
   const int64_t begin_ns = now_since_epoch().count;
   Result<Registration> registration = Registration::add(
-      {request.name, getpid(), getuid(), user_name(), request.folder, begin_ns, "", true});
+      {request.name, getpid(), getuid(), user_name(), request.folder, begin_ns, true});
   if (!registration) return std::move(registration).error();
   if (Status status = make_folder(request.folder); !status) return std::move(status).error();
   syslog(LOG_AUTHPRIV | LOG_NOTICE, "%s records session %s into %s", user_name().c_str(),
@@ -249,6 +253,11 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
   }
   recording::Description description = describe(request, *clock, begin_ns);
   std::vector<recording::Part> other_parts;
+  // What the anchors tell is better known the later it is asked.
+  const auto tell_clocks = [&] {
+    description.clocks = clock->descriptions(description.machines.front().name);
+    description.maps = clock->maps();
+  };
   const auto tell_parts = [&] {
     description.parts = kernel.parts();
     if (counters) {
@@ -256,6 +265,8 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
       description.parts.insert(description.parts.end(), own.begin(), own.end());
     }
     description.parts.insert(description.parts.end(), other_parts.begin(), other_parts.end());
+    for (recording::Part& part : description.parts)
+      part.machine = description.machines.front().name;
     return recording::write_description(request.folder, description);
   };
   if (Status status = tell_parts(); !status) return std::move(status).error();
@@ -264,6 +275,7 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
   clock->take_anchor();
   if (Status status = kernel.write_head(); !status) return std::move(status).error();
   add_state(request, events, *clock, other_parts);
+  tell_clocks();
   if (Status status = tell_parts(); !status) return std::move(status).error();
 
   SessionReport report;
@@ -277,8 +289,7 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
     if (!ended && events.warning) events.warning(ended.error());
   }
   clock->take_anchor();
-  description.clocks.front() = clock->description(description.machines.front().name);
-  description.maps = clock->maps();
+  tell_clocks();
   description.sessions.back().end_ns = now_since_epoch().count;
   signals.release();
 

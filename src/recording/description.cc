@@ -170,6 +170,7 @@ Result<Description> parse_description(const std::string& text, const std::string
 Status write_description(const std::string& folder, const Description& description) {
   Result<NewFile> file = NewFile::create(folder + "/" + kDescriptionName);
   if (!file) return std::move(file).error();
+  file->be_durable();
   const std::string json = to_json(description);
   if (Status status = file->append(std::as_bytes(std::span(json))); !status) return status;
   return file->publish();

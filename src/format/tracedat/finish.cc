@@ -37,6 +37,7 @@ Status write_whole(const TraceDat& trace, const std::string& path, WriteOptions 
   head.cmdlines = cmdlines;
   Result<Writer> writer = Writer::create(path, head, options);
   if (!writer) return std::move(writer).error();
+  writer->be_durable();  // the files of pages go away afterwards
   uint64_t total = 0;
   uint64_t done = 0;
   for (const Buffer& buffer : trace.layout().buffers) {

@@ -67,6 +67,8 @@ class Writer {
   }
   // The file is whole, and there.
   Status finish();
+  // To be called before finish(); see NewFile.
+  void be_durable() { file_.be_durable(); }
 
  private:
   // Where a buffer's option and section are in the file, to be completed at the end.
