@@ -100,9 +100,15 @@ def compare(case, rounds):
 
 
 def row(name, ours, peer, peer_value, unit, **more):
-    """A row of values for which less is better."""
+    """A row of values for which less is better. bar=R: the ratio is to be at least R."""
     return {"name": name, "ours": ours, "peer": peer, "peer_value": peer_value, "unit": unit,
             "ratio": peer_value / max(ours, 1e-9), **more}
+
+
+def missing(name, ours, peer, why, unit="", **more):
+    """The row of something that could not be measured here; ours is None when that is us."""
+    return {"name": name, "ours": ours, "peer": peer, "peer_value": None, "unit": unit,
+            "ratio": None, "why": why, **more}
 
 
 def main(bench, cases, add_options=lambda parser: None):
@@ -129,16 +135,29 @@ def main(bench, cases, add_options=lambda parser: None):
 
 def print_table(rows):
     """Median and, in brackets, minimum of each side."""
+    def short(number):
+        return f"{number:.3g}" if abs(number) < 1000 else f"{number:.0f}"
+
     def value(row, key, least):
-        text = f"{row[key]:.3g}"
-        return f"{text} ({row[least]:.3g})" if least in row else text
+        if row[key] is None:
+            return "-"
+        text = short(row[key])
+        return f"{text} ({short(row[least])})" if least in row else text
+
+    def ratio(row):
+        if row["ratio"] is None:
+            return "not measured"
+        text = f"{row['ratio']:.2f}" if row["ratio"] < 1000 else "> 1000"
+        return f"{text} (bar {row['bar']:.2f})" if "bar" in row else text
 
     table = [("what", "strata", "peer", "", "unit", "ratio")]
     for line in rows:
         table.append((line["name"], value(line, "ours", "ours_min"), line["peer"],
-                      value(line, "peer_value", "peer_min"), line["unit"],
-                      f"{line['ratio']:.2f}"))
+                      value(line, "peer_value", "peer_min"), line["unit"], ratio(line)))
     widths = [max(len(cells[i]) for cells in table) for i in range(len(table[0]))]
     for cells in table:
         print("  ".join(cell.ljust(width) for cell, width in zip(cells, widths)).rstrip())
+    for line in rows:
+        if "why" in line:
+            print(f"\n{line['name']}, {line['peer']}: not measured: {line['why']}")
     print("\nmedian (least) of all rounds; a ratio above 1: strata is better")

@@ -121,12 +121,6 @@ std::string this_machine() {
   return std::string(name.sysname) + " " + name.nodename + " " + name.release + " " + name.machine;
 }
 
-tracedat::NewOption text_option(tracedat::OptionId id, std::string_view text) {
-  ByteWriter data(kNativeOrder);
-  data.string(text);
-  return {id, std::move(data).bytes()};
-}
-
 std::vector<tracedat::NewOption> options_of(const Request& request, const Instance& instance) {
   using tracedat::OptionId;
   ByteWriter trace_id(kNativeOrder);
