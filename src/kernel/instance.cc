@@ -16,17 +16,31 @@
 namespace strata::kernel {
 namespace {
 
+size_t count_folders(const std::string& folder) {
+  DIR* entries = opendir(folder.c_str());
+  if (entries == nullptr) return 0;
+  size_t count = 0;
+  while (const dirent* entry = readdir(entries))
+    count += entry->d_type == DT_DIR && entry->d_name[0] != '.' ? 1 : 0;
+  closedir(entries);
+  return count;
+}
+
 // Names of commands go along with every switch unless this is off: nearly half of what a traced
 // switch costs. The option exists only at the top level and is handed on to instances when they are
 // made.
+//
+// It is touched only where nobody else traces. Whoever does at the top level wants the names; and
+// the kernel counts, over all instances, who wants them: it miscounts where the option changes
+// while an instance that was made without it has events enabled.
 class WithoutCommandNames {
  public:
   explicit WithoutCommandNames(const Tracefs& tracefs)
       : option_(tracefs.file("options/record-cmd")) {
-    // Somebody who traces at the top level wants them: they stay on.
     const Result<std::string> on = read_small_file(option_);
     const Result<std::string> events = read_small_file(tracefs.file("events/enable"));
     if (!on || !on->starts_with('1') || !events || !events->starts_with('0')) return;
+    if (count_folders(tracefs.file("instances")) > 0) return;
     changed_ = static_cast<bool>(write_small_file(option_, "0"));
   }
   ~WithoutCommandNames() {
@@ -55,16 +69,6 @@ std::vector<uint32_t> numbered_entries(const std::string& folder, std::string_vi
   closedir(entries);
   std::sort(numbers.begin(), numbers.end());
   return numbers;
-}
-
-size_t count_folders(const std::string& folder) {
-  DIR* entries = opendir(folder.c_str());
-  if (entries == nullptr) return 0;
-  size_t count = 0;
-  while (const dirent* entry = readdir(entries))
-    count += entry->d_type == DT_DIR && entry->d_name[0] != '.' ? 1 : 0;
-  closedir(entries);
-  return count;
 }
 
 std::string list_of(const std::vector<pid_t>& threads) {

@@ -119,12 +119,12 @@ def full_disk(folder):
     """A disk without room ends the recording with a message; what was written opens."""
     small = folder / "small"
     small.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", small], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48m", "tmpfs", small], check=True)
     try:
         out = small / "out"
         done = machine.run("record", "-o", out, "--profile", "sched,irq", "-e", "syscalls:*",
                            "--sync", "100ms", "--", sys.executable, "-S", "-c",
-                           "import os\nfor _ in range(400000): os.getppid()")
+                           "import os\nfor _ in range(2000000): os.getppid()")
         assert done.returncode == 1, (done.returncode, done.stderr)
         assert "No space left on device" in done.stderr, done.stderr
         told = machine.info(out)
