@@ -99,7 +99,8 @@ inline bool load_integer(Bytes record, const FieldRef& ref, Bases bases, int64_t
   // Bytes that no record has, where the base is kAbsent.
   if (ref.location == Location::Based) offset += bases[ref.base] / 8;
   if (ref.load == IntegerLoad::Other || offset + ref.size > record.size()) [[unlikely]] {
-    if (ref.load != IntegerLoad::Other) return false;
+    // Too short; or, as of a thread that the event does not tell, no such field.
+    if (ref.load != IntegerLoad::Other || ref.size == 0) return false;
     const std::optional<int64_t> other = read_other_integer(record, ref, bases);
     if (other) value = *other;
     return other.has_value();
