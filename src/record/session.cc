@@ -207,8 +207,11 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
   syslog(LOG_AUTHPRIV | LOG_NOTICE, "%s records session %s into %s", user_name().c_str(),
          request.name.c_str(), request.folder.c_str());
 
-  Result<Watcher> watcher =
-      Watcher::start([&] { remove_from_kernel(*tracefs, request.name); }, {tracefs->descriptor()});
+  Result<Watcher> watcher = Watcher::start(
+      [&] {
+        if (remove_from_kernel(*tracefs, request.name)) forget_session(request.name);
+      },
+      {tracefs->descriptor()});
   if (!watcher) return std::move(watcher).error();
   std::optional<Command> command;
   if (!request.command.empty()) {
