@@ -11,12 +11,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <future>
 
-#include "base/small_file.h"
-#include "format/ctf/uuid.h"
+#include "clock/anchor.h"
 #include "kernel/cpu_list.h"
 #include "kernel/tracepoint.h"
 #include "record/host_clock.h"
@@ -26,27 +24,6 @@ namespace {
 
 // How often packets are written that are not full, and the rings emptied however little is there.
 constexpr std::chrono::milliseconds kFlushEvery(1000);
-
-int64_t now(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-// What the epoch's time was when CLOCK_MONOTONIC_RAW was 0: the quickest of some looks at both.
-int64_t epoch_of_mono_raw() {
-  int64_t best = 0;
-  int64_t shortest = INT64_MAX;
-  for (int i = 0; i < 20; ++i) {
-    const int64_t before = now(CLOCK_MONOTONIC_RAW);
-    const int64_t epoch = now(CLOCK_REALTIME);
-    const int64_t took = now(CLOCK_MONOTONIC_RAW) - before;
-    if (took >= shortest) continue;
-    shortest = took;
-    best = epoch - (before + took / 2);
-  }
-  return best;
-}
 
 // No signal of the program's is to end up in a thread that has no time for it.
 class SignalsBlocked {
@@ -126,7 +103,8 @@ Status CountersSource::open_trace() {
   described_.host = names.nodename;
   described_.kernel = names.release;
   described_.boot_id = machine_uuid();
-  described_.epoch_ns = epoch_of_mono_raw();
+  const clock::Anchor anchor = clock::take_anchor();
+  described_.epoch_ns = anchor.wall_ns - anchor.monotonic_raw_ns;
   const std::string folder = options_.folder + "/" + kFolder;
   if (Status status = ctf::check_folder(folder, false); !status) return status;
   Result<CountersTrace> trace = CountersTrace::create(folder, described_);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/session.h"
 
-#include <dirent.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -64,39 +63,23 @@ std::string user_name() {
   return user != nullptr ? user->pw_name : std::to_string(getuid());
 }
 
-bool is_empty_folder(const std::string& path) {
-  DIR* entries = opendir(path.c_str());
-  if (entries == nullptr) return false;
-  bool empty = true;
-  while (const dirent* entry = readdir(entries)) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") empty = false;
-  }
-  closedir(entries);
-  return empty;
-}
-
 // For its owner alone: what a kernel does is nobody else's business.
-Status make_folder(const std::string& path) {
-  if (mkdir(path.c_str(), 0700) == 0) return {};
+// Whether it was not there before.
+Result<bool> make_folder(const std::string& path) {
+  if (mkdir(path.c_str(), 0700) == 0) return true;
   if (errno != EEXIST) return system_error(path, "cannot create", errno);
-  if (!is_empty_folder(path)) return Error{path, std::nullopt, "exists already and is not empty"};
-  return {};
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error) || !std::filesystem::is_empty(path, error))
+    return Error{path, std::nullopt, "exists already and is no empty folder"};
+  return false;
 }
 
 uint64_t folder_size(const std::string& path) {
   uint64_t size = 0;
-  DIR* entries = opendir(path.c_str());
-  if (entries == nullptr) return size;
-  while (const dirent* entry = readdir(entries)) {
-    const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
-    struct stat info {};
-    const std::string file = path + "/" + entry->d_name;
-    if (lstat(file.c_str(), &info) != 0) continue;
-    size += S_ISDIR(info.st_mode) ? folder_size(file) : static_cast<uint64_t>(info.st_size);
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path, ignored)) {
+    if (entry.is_regular_file(ignored)) size += entry.file_size(ignored);
   }
-  closedir(entries);
   return size;
 }
 
@@ -203,7 +186,8 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
   Result<Registration> registration = Registration::add(
       {request.name, getpid(), getuid(), user_name(), request.folder, begin_ns, true});
   if (!registration) return std::move(registration).error();
-  if (Status status = make_folder(request.folder); !status) return std::move(status).error();
+  const Result<bool> made = make_folder(request.folder);
+  if (!made) return made.error();
   syslog(LOG_AUTHPRIV | LOG_NOTICE, "%s records session %s into %s", user_name().c_str(),
          request.name.c_str(), request.folder.c_str());
 
@@ -232,7 +216,7 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
     wanted.leave_out = {getpid()};
     auto created = CountersSource::create(*tracefs, std::move(wanted));
     if (!created) {
-      rmdir(request.folder.c_str());
+      if (*made) rmdir(request.folder.c_str());
       return std::move(created).error();
     }
     counters = *std::move(created);
@@ -244,7 +228,7 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
       *clock);
   if (Status status = kernel.start(); !status) {
     std::error_code ignored;  // nothing is in it but files of pages without any
-    std::filesystem::remove_all(request.folder, ignored);
+    if (*made) std::filesystem::remove_all(request.folder, ignored);
     return std::move(status).error();
   }
   if (counters) {
