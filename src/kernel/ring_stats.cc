@@ -6,6 +6,16 @@
 
 namespace strata::kernel {
 
+RingStats& RingStats::operator+=(const RingStats& other) {
+  entries += other.entries;
+  read += other.read;
+  overrun += other.overrun;
+  dropped += other.dropped;
+  commit_overrun += other.commit_overrun;
+  bytes += other.bytes;
+  return *this;
+}
+
 RingStats parse_ring_stats(std::string_view text) {
   RingStats stats;
   while (!text.empty()) {

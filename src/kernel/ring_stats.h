@@ -17,6 +17,7 @@ struct RingStats {
 
   uint64_t events() const { return entries + read; }
   uint64_t lost() const { return overrun + dropped + commit_overrun; }
+  RingStats& operator+=(const RingStats& other);
 };
 
 // Lines that are not known are passed over.

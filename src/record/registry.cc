@@ -21,11 +21,17 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSystemFolder = "/run/strata";
 constexpr std::string_view kEnding = ".session";
+constexpr std::string_view kControlEnding = ".control";
 constexpr size_t kMaxEntry = 64 << 10;
 
 bool is_usable(const std::string& folder) {
   return (mkdir(folder.c_str(), 0755) == 0 || errno == EEXIST) &&
          access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
+// The socket that belongs to an entry's file.
+std::string control_of(const std::string& entry) {
+  return entry.substr(0, entry.size() - kEnding.size()) + std::string(kControlEnding);
 }
 
 std::vector<std::string> folders() {
@@ -112,6 +118,8 @@ Registration::~Registration() {
   if (lock_) unlink(path_.c_str());
 }
 
+std::string Registration::control() const { return control_of(path_); }
+
 std::vector<SessionEntry> list_sessions() {
   std::vector<SessionEntry> sessions;
   for (const std::string& folder : folders()) {
@@ -125,6 +133,7 @@ std::vector<SessionEntry> list_sessions() {
       SessionEntry entry;
       if (!text || !parse_entry(*text, entry)) continue;
       entry.is_alive = is_locked(path);
+      entry.control = control_of(path);
       sessions.push_back(std::move(entry));
     }
     closedir(entries);
@@ -136,7 +145,9 @@ std::vector<SessionEntry> list_sessions() {
 void forget_session(const std::string& name) {
   for (const std::string& folder : folders()) {
     const std::string path = folder + "/" + name + std::string(kEnding);
-    if (!is_locked(path)) unlink(path.c_str());
+    if (is_locked(path)) continue;
+    unlink(control_of(path).c_str());
+    unlink(path.c_str());
   }
 }
 

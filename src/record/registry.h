@@ -21,7 +21,8 @@ struct SessionEntry {
   std::string user_name;
   std::string folder;
   int64_t begin_ns = 0;   // since the epoch
-  bool is_alive = false;  // as found by list_sessions()
+  bool is_alive = false;  // as found by list_sessions(), like what follows
+  std::string control;    // its socket, see ControlSocket
 };
 
 // This session's place in the registry, given up with this object.
@@ -32,6 +33,9 @@ class Registration {
   Registration(Registration&& other) noexcept = default;
   Registration& operator=(Registration&&) = delete;
   ~Registration();
+
+  // Where its ControlSocket belongs.
+  std::string control() const;
 
  private:
   Registration(std::string path, FileDescriptor lock)

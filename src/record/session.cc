@@ -3,8 +3,6 @@
 
 #include <poll.h>
 #include <pwd.h>
-#include <signal.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -17,9 +15,11 @@
 #include "kernel/kernel_files.h"
 #include "kernel/machine_state.h"
 #include "record/command.h"
+#include "record/control.h"
 #include "record/counters_source.h"
 #include "record/kernel_source.h"
 #include "record/registry.h"
+#include "record/signals.h"
 #include "record/state_trace.h"
 #include "record/watcher.h"
 
@@ -27,36 +27,7 @@ namespace strata::record {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// Signals that the loop waits for instead of being interrupted by them.
-class Signals {
- public:
-  Signals() {
-    sigemptyset(&set_);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set_, number);
-    pthread_sigmask(SIG_BLOCK, &set_, &before_);
-    file_ = FileDescriptor(signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
-  }
-  ~Signals() { release(); }
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
-
-  int file() const { return file_.get(); }
-  // Whether somebody asked us to end.
-  bool asked_to_end() {
-    signalfd_siginfo info{};
-    bool asked = false;
-    while (read(file_.get(), &info, sizeof info) == sizeof info) asked |= info.ssi_signo != SIGCHLD;
-    return asked;
-  }
-  // From here on they do what they did before.
-  void release() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t set_{};
-  sigset_t before_{};
-  FileDescriptor file_;
-};
+using Json = ControlSocket::Json;
 
 std::string user_name() {
   const passwd* user = getpwuid(getuid());
@@ -106,65 +77,257 @@ bool remove_from_kernel(const kernel::Tracefs& tracefs, const std::string& sessi
          no_instance;
 }
 
-// The state in which the recording starts, as a part of it. It is worth having and no more: what
-// fails is told, and the recording goes on.
-void add_state(const SessionRequest& request, const SessionEvents& events, const HostClock& clock,
-               std::vector<recording::Part>& parts) {
-  if (!request.state) return;
-  const Result<kernel::MachineState> state = kernel::gather_state(clock.state_clock());
-  const Status written =
-      state ? write_state(request.folder + "/" + kStateFolder, *state, clock.ctf_clock())
-            : Status(state.error());
-  if (!written) {
-    if (events.warning) events.warning(written.error());
-    return;
+// One session, from its first step to its last. The order of the members is that in which they must
+// come; they go the other way.
+class Session {
+ public:
+  Session(const SessionRequest& request, const SessionEvents& events)
+      : request_(request), events_(events) {}
+
+  // All that must be there before the first event: what fails leaves nothing behind.
+  Status prepare();
+  Status start();
+  // What explains the events, read while they are already recorded.
+  Status explain();
+  // Until there is a reason to stop.
+  void wait();
+  void stop();
+  Result<SessionReport> finish();
+
+ private:
+  Status add_counters();
+  void add_state();
+  Json answer(const Json& question);
+  bool is_over(Clock::time_point now);
+  void tick(Clock::time_point now);
+  Status write_description();
+  void tell_clocks();
+  void warn(const Error& error) const {
+    if (events_.warning) events_.warning(error);
   }
-  parts.push_back({.file = kStateFolder,
-                   .kind = "ctf",
-                   .what = "state",
-                   .machine = "",
-                   .clock = clock.state_clock_name(),
-                   .finished = true});
+
+  const SessionRequest& request_;
+  const SessionEvents& events_;
+  const int64_t begin_ns_ = now_since_epoch().count;
+  Signals signals_;
+  std::optional<kernel::Tracefs> tracefs_;
+  std::optional<Registration> registration_;
+  std::optional<ControlSocket> control_;
+  std::optional<Watcher> watcher_;
+  std::optional<Command> command_;
+  std::optional<HostClock> clock_;
+  std::unique_ptr<CountersSource> counters_;
+  std::optional<KernelEvents> kernel_events_;
+  std::optional<KernelSource> kernel_;
+  bool made_folder_ = false;
+  Clock::time_point begin_;
+  Clock::time_point next_anchor_;
+  Clock::time_point next_sync_;
+  Clock::time_point next_tick_;
+  recording::Description description_;
+  std::vector<recording::Part> other_parts_;
+  SessionReport report_;
+};
+
+Status Session::prepare() {
+  Result<kernel::Tracefs> tracefs = kernel::Tracefs::find();
+  if (!tracefs) return std::move(tracefs).error();
+  tracefs_.emplace(*std::move(tracefs));
+  clean_up_after_the_dead(*tracefs_);
+
+  Result<Registration> registration = Registration::add(
+      {request_.name, getpid(), getuid(), user_name(), request_.folder, begin_ns_, true, {}});
+  if (!registration) return std::move(registration).error();
+  registration_.emplace(*std::move(registration));
+  Result<ControlSocket> control = ControlSocket::listen(registration_->control());
+  if (!control) return std::move(control).error();
+  control_.emplace(*std::move(control));
+  const Result<bool> made = make_folder(request_.folder);
+  if (!made) return made.error();
+  made_folder_ = *made;
+  syslog(LOG_AUTHPRIV | LOG_NOTICE, "%s records session %s into %s", user_name().c_str(),
+         request_.name.c_str(), request_.folder.c_str());
+
+  Result<Watcher> watcher = Watcher::start(
+      [&] {
+        if (remove_from_kernel(*tracefs_, request_.name)) forget_session(request_.name);
+      },
+      {tracefs_->descriptor()});
+  if (!watcher) return std::move(watcher).error();
+  watcher_.emplace(*std::move(watcher));
+  if (!request_.command.empty()) {
+    Result<Command> prepared = Command::prepare(request_.command);
+    if (!prepared) return std::move(prepared).error();
+    command_.emplace(*std::move(prepared));
+  }
+  umask(077);  // what is recorded is for its owner alone
+
+  Result<HostClock> clock = HostClock::choose(request_.clock);
+  if (!clock) return std::move(clock).error();
+  clock_.emplace(*std::move(clock));
+  return add_counters();
 }
 
-// Until there is a reason to stop.
-std::optional<int> wait_for_end(const SessionRequest& request, const SessionEvents& events,
-                                Signals& signals, Command* command, KernelSource& kernel,
-                                HostClock& clock, Clock::time_point begin) {
+Status Session::add_counters() {
+  if (request_.counters.empty()) return {};
+  CountersOptions wanted;
+  wanted.folder = request_.folder;
+  wanted.counters = request_.counters;
+  if (!request_.read_at.empty()) wanted.read_at = request_.read_at;
+  wanted.leave_out = {getpid()};
+  auto created = CountersSource::create(*tracefs_, std::move(wanted));
+  if (!created) {
+    if (made_folder_) rmdir(request_.folder.c_str());
+    return std::move(created).error();
+  }
+  counters_ = *std::move(created);
+  return {};
+}
+
+Status Session::start() {
+  kernel_events_.emplace(*tracefs_,
+                         KernelRequest{request_.name, request_.events, request_.buffer_bytes,
+                                       request_.processes, request_.probes, request_.presets},
+                         *clock_);
+  kernel_.emplace(*kernel_events_,
+                  KernelSource::Options{request_.folder, request_.sync, request_.compressed});
+  if (Status status = kernel_->start(); !status) {
+    std::error_code ignored;  // nothing is in it but files of pages without any
+    if (made_folder_) std::filesystem::remove_all(request_.folder, ignored);
+    return status;
+  }
+  if (counters_) {
+    if (Status status = counters_->start(); !status) return status;
+  }
+  begin_ = Clock::now();
+  for (const Error& refused : kernel_events_->refused()) warn(refused);
+  description_ = describe(request_, *clock_, begin_ns_);
+  if (Status status = write_description(); !status) return status;
+  if (command_) command_->run();
+  if (events_.started) events_.started();
+  return {};
+}
+
+Status Session::explain() {
+  clock_->take_anchor();
+  if (Status status = kernel_->write_head(); !status) return status;
+  add_state();
+  tell_clocks();
+  return write_description();
+}
+
+// The state in which the recording starts, as a part of it. It is worth having and no more: what
+// fails is told, and the recording goes on.
+void Session::add_state() {
+  if (!request_.state) return;
+  const Result<kernel::MachineState> state = kernel::gather_state(clock_->state_clock());
+  const Status written =
+      state ? write_state(request_.folder + "/" + kStateFolder, *state, clock_->ctf_clock())
+            : Status(state.error());
+  if (!written) return warn(written.error());
+  other_parts_.push_back({.file = kStateFolder,
+                          .kind = "ctf",
+                          .what = "state",
+                          .machine = "",
+                          .clock = clock_->state_clock_name(),
+                          .finished = true});
+}
+
+// What the anchors tell is better known the later it is asked.
+void Session::tell_clocks() {
+  description_.clocks = clock_->descriptions(description_.machines.front().name);
+  description_.maps = clock_->maps();
+}
+
+Status Session::write_description() {
+  description_.parts = kernel_->parts();
+  if (counters_) {
+    const std::vector<recording::Part> own = counters_->parts();
+    description_.parts.insert(description_.parts.end(), own.begin(), own.end());
+  }
+  description_.parts.insert(description_.parts.end(), other_parts_.begin(), other_parts_.end());
+  for (recording::Part& part : description_.parts)
+    part.machine = description_.machines.front().name;
+  return recording::write_description(request_.folder, description_);
+}
+
+bool Session::is_over(Clock::time_point now) {
+  if (signals_.asked_to_end() || kernel_->failed()) return true;
+  if (command_) report_.command_status = command_->ended();
+  if (report_.command_status) return true;
+  return request_.duration && now - begin_ >= *request_.duration;
+}
+
+// Whatever is due.
+void Session::tick(Clock::time_point now) {
   constexpr auto kTick = std::chrono::seconds(1);
   constexpr auto kBetweenAnchors = std::chrono::minutes(5);
-  Clock::time_point next_anchor = begin + kBetweenAnchors;
-  Clock::time_point next_sync = begin + request.sync;
-  Clock::time_point next_tick = begin + kTick;
-  for (;;) {
-    if (signals.asked_to_end() || kernel.failed()) return std::nullopt;
-    if (command != nullptr) {
-      if (const std::optional<int> status = command->ended()) return status;
-    }
-    const Clock::time_point now = Clock::now();
-    if (request.duration && now - begin >= *request.duration) return std::nullopt;
-    if (now >= next_sync) {
-      kernel.to_disk();
-      next_sync = Clock::now() + request.sync;
-    }
-    if (now >= next_anchor) {
-      next_anchor += kBetweenAnchors;
-      clock.take_anchor();
-    }
-    if (now >= next_tick) {
-      next_tick += kTick;
-      if (events.status) {
-        SessionStatus status{kernel.status(), now - begin, 0};
-        status.fill = kernel.fill();
-        events.status(status);
-      }
-    }
-    Clock::time_point until = std::min(next_tick, next_sync);
-    if (request.duration) until = std::min(until, begin + *request.duration);
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-    pollfd waiting{signals.file(), POLLIN, 0};
-    poll(&waiting, 1, static_cast<int>(std::max<int64_t>(left, 0)));
+  if (now >= next_sync_) {
+    kernel_->to_disk();
+    next_sync_ = Clock::now() + request_.sync;
   }
+  if (now >= next_anchor_) {
+    next_anchor_ = now + kBetweenAnchors;
+    clock_->take_anchor();
+  }
+  if (now >= next_tick_) {
+    next_tick_ += kTick;
+    if (events_.status) events_.status({kernel_->status(), now - begin_});
+  }
+}
+
+void Session::wait() {
+  next_anchor_ = begin_ + std::chrono::minutes(5);
+  next_sync_ = begin_ + request_.sync;
+  next_tick_ = begin_ + std::chrono::seconds(1);
+  for (Clock::time_point now = Clock::now(); !is_over(now); now = Clock::now()) {
+    tick(now);
+    Clock::time_point until = std::min(next_tick_, next_sync_);
+    if (request_.duration) until = std::min(until, begin_ + *request_.duration);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    pollfd waiting[] = {{signals_.file(), POLLIN, 0}, {control_->file(), POLLIN, 0}};
+    poll(waiting, 2, static_cast<int>(std::max<int64_t>(left, 0)));
+    if (waiting[1].revents != 0)
+      control_->serve([this](const Json& question) { return answer(question); });
+  }
+}
+
+Json Session::answer(const Json& question) {
+  const auto what = question.find("do");
+  const std::string name =
+      what != question.end() && what->is_string() ? what->get<std::string>() : "";
+  if (name == "status") {
+    const SourceStatus status = kernel_->status();
+    return {{"events", status.events},
+            {"bytes", status.bytes},
+            {"lost", status.lost},
+            {"fill", status.fill},
+            {"elapsed_ns", std::chrono::nanoseconds(Clock::now() - begin_).count()}};
+  }
+  return {{"error", "this session cannot do '" + name + "'"}};
+}
+
+void Session::stop() {
+  report_.last = {kernel_->status(), Clock::now() - begin_};
+  if (Status stopped = kernel_->stop(); !stopped) warn(stopped.error());
+  if (counters_) {
+    if (Status ended = counters_->stop(); !ended) warn(ended.error());
+  }
+  clock_->take_anchor();
+  tell_clocks();
+  description_.sessions.back().end_ns = now_since_epoch().count;
+  signals_.release();
+}
+
+Result<SessionReport> Session::finish() {
+  if (Status status = kernel_->finish(events_.finishing); !status) {
+    report_.finished = false;
+    warn(status.error());
+  }
+  report_.last.lost = kernel_->parts().front().lost;
+  if (Status status = write_description(); !status) return std::move(status).error();
+  report_.size = folder_size(request_.folder);
+  return report_;
 }
 
 }  // namespace
@@ -177,117 +340,13 @@ void clean_up_after_the_dead(const kernel::Tracefs& tracefs) {
 }
 
 Result<SessionReport> record(const SessionRequest& request, const SessionEvents& events) {
-  Signals signals;
-  Result<kernel::Tracefs> tracefs = kernel::Tracefs::find();
-  if (!tracefs) return std::move(tracefs).error();
-  clean_up_after_the_dead(*tracefs);
-
-  const int64_t begin_ns = now_since_epoch().count;
-  Result<Registration> registration = Registration::add(
-      {request.name, getpid(), getuid(), user_name(), request.folder, begin_ns, true});
-  if (!registration) return std::move(registration).error();
-  const Result<bool> made = make_folder(request.folder);
-  if (!made) return made.error();
-  syslog(LOG_AUTHPRIV | LOG_NOTICE, "%s records session %s into %s", user_name().c_str(),
-         request.name.c_str(), request.folder.c_str());
-
-  Result<Watcher> watcher = Watcher::start(
-      [&] {
-        if (remove_from_kernel(*tracefs, request.name)) forget_session(request.name);
-      },
-      {tracefs->descriptor()});
-  if (!watcher) return std::move(watcher).error();
-  std::optional<Command> command;
-  if (!request.command.empty()) {
-    Result<Command> prepared = Command::prepare(request.command);
-    if (!prepared) return std::move(prepared).error();
-    command.emplace(*std::move(prepared));
-  }
-  umask(077);  // what is recorded is for its owner alone
-
-  Result<HostClock> clock = HostClock::choose(request.clock);
-  if (!clock) return std::move(clock).error();
-  std::unique_ptr<CountersSource> counters;
-  if (!request.counters.empty()) {
-    CountersOptions wanted;
-    wanted.folder = request.folder;
-    wanted.counters = request.counters;
-    if (!request.read_at.empty()) wanted.read_at = request.read_at;
-    wanted.leave_out = {getpid()};
-    auto created = CountersSource::create(*tracefs, std::move(wanted));
-    if (!created) {
-      if (*made) rmdir(request.folder.c_str());
-      return std::move(created).error();
-    }
-    counters = *std::move(created);
-  }
-  KernelSource kernel(
-      *tracefs,
-      {request.name, request.folder, request.events, request.buffer_bytes, request.sync,
-       request.processes, request.probes, request.presets, request.compressed},
-      *clock);
-  if (Status status = kernel.start(); !status) {
-    std::error_code ignored;  // nothing is in it but files of pages without any
-    if (*made) std::filesystem::remove_all(request.folder, ignored);
-    return std::move(status).error();
-  }
-  if (counters) {
-    if (Status status = counters->start(); !status) return std::move(status).error();
-  }
-  const Clock::time_point begin = Clock::now();
-  for (const Error& refused : kernel.refused()) {
-    if (events.warning) events.warning(refused);
-  }
-  recording::Description description = describe(request, *clock, begin_ns);
-  std::vector<recording::Part> other_parts;
-  // What the anchors tell is better known the later it is asked.
-  const auto tell_clocks = [&] {
-    description.clocks = clock->descriptions(description.machines.front().name);
-    description.maps = clock->maps();
-  };
-  const auto tell_parts = [&] {
-    description.parts = kernel.parts();
-    if (counters) {
-      const std::vector<recording::Part> own = counters->parts();
-      description.parts.insert(description.parts.end(), own.begin(), own.end());
-    }
-    description.parts.insert(description.parts.end(), other_parts.begin(), other_parts.end());
-    for (recording::Part& part : description.parts)
-      part.machine = description.machines.front().name;
-    return recording::write_description(request.folder, description);
-  };
-  if (Status status = tell_parts(); !status) return std::move(status).error();
-  if (command) command->run();
-  if (events.started) events.started();
-  clock->take_anchor();
-  if (Status status = kernel.write_head(); !status) return std::move(status).error();
-  add_state(request, events, *clock, other_parts);
-  tell_clocks();
-  if (Status status = tell_parts(); !status) return std::move(status).error();
-
-  SessionReport report;
-  report.command_status =
-      wait_for_end(request, events, signals, command ? &*command : nullptr, kernel, *clock, begin);
-  report.last = {kernel.status(), Clock::now() - begin, 0};
-  const Status stopped = kernel.stop();
-  if (!stopped && events.warning) events.warning(stopped.error());
-  if (counters) {
-    const Status ended = counters->stop();
-    if (!ended && events.warning) events.warning(ended.error());
-  }
-  clock->take_anchor();
-  tell_clocks();
-  description.sessions.back().end_ns = now_since_epoch().count;
-  signals.release();
-
-  if (Status status = kernel.finish(events.finishing); !status) {
-    report.finished = false;
-    if (events.warning) events.warning(status.error());
-  }
-  report.last.lost = kernel.parts().front().lost;
-  if (Status status = tell_parts(); !status) return std::move(status).error();
-  report.size = folder_size(request.folder);
-  return report;
+  Session session(request, events);
+  if (Status status = session.prepare(); !status) return std::move(status).error();
+  if (Status status = session.start(); !status) return std::move(status).error();
+  if (Status status = session.explain(); !status) return std::move(status).error();
+  session.wait();
+  session.stop();
+  return session.finish();
 }
 
 }  // namespace strata::record

@@ -36,7 +36,6 @@ struct SessionRequest {
 
 struct SessionStatus : SourceStatus {
   std::chrono::nanoseconds elapsed{};
-  double fill = 0;  // of the fullest ring, from 0 to 1
 };
 
 // What is told while a session runs. All may be empty.

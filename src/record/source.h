@@ -13,6 +13,7 @@ struct SourceStatus {
   uint64_t events = 0;
   uint64_t bytes = 0;
   uint64_t lost = 0;
+  double fill = 0;  // of the fullest ring, from 0 to 1
 };
 
 // One thing that a session records into its folder: the kernel's events, its counters, an

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/tracedat/writer.h"
+#include "kernel/dynamic_probes.h"
+#include "kernel/instance.h"
+#include "kernel/ring_stats.h"
+#include "kernel/tracefs.h"
+#include "record/host_clock.h"
+
+namespace strata::record {
+
+// What of the kernel is wanted.
+struct KernelRequest {
+  std::string session;
+  std::vector<kernel::EventChoice> events;
+  uint64_t buffer_bytes = 0;          // a CPU; 0: chosen from the machine's memory
+  std::vector<pid_t> processes = {};  // empty: all
+  std::vector<kernel::ProbeSpec> probes = {};
+  std::vector<std::string> presets = {};
+};
+
+// What a session has in the kernel: an instance of the tracer with its rings, its events and
+// probes. Where the rings' pages go is somebody else's business.
+class KernelEvents {
+ public:
+  // `clock` goes on gathering anchors meanwhile; what it knows when it is asked counts.
+  KernelEvents(kernel::Tracefs tracefs, KernelRequest request, const HostClock& clock);
+
+  // Makes the rings. Nothing is recorded yet.
+  Status prepare();
+  // From here on events are recorded, of `own_threads` their switches alone.
+  Status start(const std::vector<pid_t>& own_threads);
+  // No more events; the rings can still be read.
+  Status stop();
+  // When they have been read: nothing is left in the kernel.
+  Status remove();
+
+  const kernel::Instance& instance() const { return *instance_; }
+  const HostClock& clock() const { return clock_; }
+  // Of one CPU's ring.
+  uint64_t buffer_bytes() const;
+  // How the rings are doing.
+  struct Rings {
+    kernel::RingStats together;
+    double fill = 0;  // of the fullest one, from 0 to 1
+  };
+  Rings rings() const;
+  // Events that the kernel did not let us enable, and what was left out of probes; the rest is
+  // recorded.
+  const std::vector<Error>& refused() const { return refused_; }
+
+  // All that explains the rings' pages, as a trace.dat without any. Reading it takes a while: to be
+  // called when events are recorded already.
+  Status write_head(const std::string& path) const;
+  // What a trace.dat says of the machine, the clock and, after remove(), of losses.
+  std::vector<tracedat::NewOption> options() const;
+
+ private:
+  Status add_probes();
+  std::string stats_text(uint32_t cpu) const;
+
+  kernel::Tracefs tracefs_;
+  KernelRequest request_;
+  const HostClock& clock_;
+  std::optional<kernel::Instance> instance_;
+  std::optional<kernel::DynamicProbes> probes_;  // gone before the instance is
+  std::vector<Error> refused_;
+  std::vector<std::string> final_stats_;
+  uint64_t trace_id_;
+};
+
+// For each CPU: what loses nothing at ten times overload, and less where that would be much of the
+// machine's memory.
+uint64_t default_buffer_bytes(size_t cpus);
+
+}  // namespace strata::record
