@@ -23,7 +23,8 @@ class NewFile {
 
   // At the end; kept in memory until there is enough of it for one write.
   Status append(Bytes bytes);
-  // The first `size` bytes of another file, which the kernel copies, or shares where it can.
+  // The first `size` bytes of another file, which the kernel copies, or shares where it can. After
+  // be_durable() without filling its cache with them, where the file systems allow that.
   Status append_file(const std::string& path, uint64_t size);
   // Over what was appended before.
   Status overwrite(uint64_t offset, Bytes bytes);
@@ -40,6 +41,7 @@ class NewFile {
  private:
   NewFile(std::string path, int fd, std::string temporary);
   Status flush();
+  uint64_t append_directly(int from, uint64_t size);
 
   std::string path_;
   int fd_ = -1;

@@ -183,7 +183,7 @@ class StatusLine {
   ~StatusLine() { wipe(); }
   void show(const record::SessionStatus& status) {
     const double seconds = std::chrono::duration<double>(status.elapsed - last_.elapsed).count();
-    if (on_ && seconds > 0) {
+    if (seconds > 0) {
       const auto rate = [&](uint64_t now, uint64_t before) {
         return static_cast<uint64_t>(static_cast<double>(now - std::min(before, now)) / seconds);
       };
@@ -197,11 +197,10 @@ class StatusLine {
     last_ = status;
   }
   void wipe() {
-    if (on_) std::fputs("\r\033[K", stderr);
+    if (last_.elapsed.count() > 0) std::fputs("\r\033[K", stderr);
   }
 
  private:
-  bool on_ = isatty(STDERR_FILENO) != 0;
   record::SessionStatus last_;
 };
 
@@ -245,7 +244,8 @@ int run(const RecordArguments& arguments) {
   StatusLine line;
   std::optional<Progress> progress;
   record::SessionEvents events;
-  events.status = [&](const record::SessionStatus& status) { line.show(status); };
+  if (isatty(STDERR_FILENO) != 0)
+    events.status = [&](const record::SessionStatus& status) { line.show(status); };
   // A filter that many events do not know is told a few times, not hundreds.
   constexpr size_t kMostWarnings = 5;
   size_t warnings = 0;

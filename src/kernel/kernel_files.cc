@@ -30,6 +30,16 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
+// Whether an event's text has the name of a function in it: %ps, %pS, %pf, %pF, %pB.
+bool shows_functions(const std::string& format) {
+  for (size_t at = format.find("%p"); at != std::string::npos; at = format.find("%p", at + 2)) {
+    if (at + 2 < format.size() &&
+        std::string_view("sSfFB").find(format[at + 2]) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
 bool is_number(const char* text) { return *text >= '0' && *text <= '9'; }
 
 }  // namespace
@@ -59,6 +69,12 @@ Result<KernelFiles> read_kernel_files(const Tracefs& tracefs,
   }
   if (Result<std::string> text = read_small_file(tracefs.file("printk_formats")))
     files.printk_formats = *std::move(text);
+  // Millions of bytes, which the kernel makes anew for each reader.
+  const bool shown = std::any_of(files.formats.begin(), files.formats.end(),
+                                 [](const KernelFiles::Format& format) {
+                                   return format.system != "ftrace" && shows_functions(format.text);
+                                 });
+  if (!shown) return files;
   if (Result<std::string> text = read_small_file("/proc/kallsyms")) {
     // All addresses are zero for who may not know them.
     if (!text->starts_with("0000000000000000 ") || text->find("\nffff") != std::string::npos)

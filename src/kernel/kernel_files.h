@@ -22,7 +22,7 @@ struct KernelFiles {
   std::string header_event;
   std::vector<Format> formats;  // the tracer's own ("ftrace") first, then those asked for by system
   std::string printk_formats;
-  std::string kallsyms;  // empty where the kernel hides its addresses
+  std::string kallsyms;  // empty where no event shows a function, or the kernel hides its addresses
 };
 
 // Of these events; what has no format any more (a module that was unloaded) is left out.

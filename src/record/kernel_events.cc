@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/kernel_events.h"
 
+#include <fcntl.h>
 #include <sys/sysinfo.h>
-#include <unistd.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <random>
 
 #include "base/byte_writer.h"
-#include "base/small_file.h"
 #include "kernel/kernel_files.h"
 #include "kernel/probe_presets.h"
+#include "record/own_threads.h"
 
 namespace strata::record {
 namespace {
@@ -44,19 +45,29 @@ Status KernelEvents::prepare() {
   Result<kernel::Instance> instance = kernel::Instance::create(tracefs_, request_.session);
   if (!instance) return std::move(instance).error();
   instance_.emplace(*std::move(instance));
+  for (const uint32_t cpu : instance_->cpus())
+    stats_files_.emplace_back(
+        open(instance_->cpu_file(cpu, "stats").c_str(), O_RDONLY | O_CLOEXEC));
   if (Status status = instance_->set_clock(clock_.kernel_name()); !status) return status;
   return instance_->set_buffer_size(buffer_bytes());
 }
 
-Status KernelEvents::start(const std::vector<pid_t>& own_threads) {
-  if (!request_.processes.empty()) {
-    if (Status status = instance_->follow(request_.processes); !status) return status;
-  }
-  if (Status status = instance_->leave_out(own_threads); !status) return status;
+Status KernelEvents::start(std::vector<pid_t> own_threads) {
+  own_threads_ = std::move(own_threads);
+  Status limited = request_.processes.empty() ? instance_->leave_out(own_threads_)
+                                              : instance_->follow(request_.processes);
+  if (!limited) return limited;
   if (Status status = add_probes(); !status) return status;
   instance_->enable(request_.events, refused_);
   if (refused_.size() >= request_.events.size() && !refused_.empty()) return refused_.front();
   return instance_->start();
+}
+
+Status KernelEvents::settle() {
+  if (!request_.processes.empty() || !filters_suffice(request_.events)) return {};
+  std::vector<Error> refused;
+  instance_->enable(without_own_calls(request_.events, own_threads_), refused);
+  return refused.empty() ? instance_->leave_out({}) : Status(refused.front());
 }
 
 // What was asked for and cannot be had is an error here, unlike an event of a profile.
@@ -79,8 +90,10 @@ Status KernelEvents::stop() { return instance_->stop(); }
 
 Status KernelEvents::remove() {
   if (!instance_) return {};
-  for (const uint32_t cpu : instance_->cpus())
-    final_stats_.push_back("CPU: " + std::to_string(cpu) + "\n" + stats_text(cpu));
+  for (size_t ring = 0; ring < instance_->cpus().size(); ++ring)
+    final_stats_.push_back("CPU: " + std::to_string(instance_->cpus()[ring]) + "\n" +
+                           stats_text(ring));
+  stats_files_.clear();
   Status removed;
   // The kernel empties every ring in which a removed probe was enabled: they have been read.
   if (probes_) removed = probes_->remove();
@@ -95,16 +108,19 @@ uint64_t KernelEvents::buffer_bytes() const {
                                    : default_buffer_bytes(instance_->cpus().size());
 }
 
-std::string KernelEvents::stats_text(uint32_t cpu) const {
-  Result<std::string> text = read_small_file(instance_->cpu_file(cpu, "stats"));
-  return text ? *std::move(text) : "";
+std::string KernelEvents::stats_text(size_t ring) const {
+  std::string text(4096, '\0');
+  const iovec whole{text.data(), text.size()};
+  const ssize_t size = preadv2(stats_files_[ring].get(), &whole, 1, 0, 0);
+  text.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  return text;
 }
 
 KernelEvents::Rings KernelEvents::rings() const {
   Rings rings;
   uint64_t most = 0;
-  for (const uint32_t cpu : instance_->cpus()) {
-    const kernel::RingStats stats = kernel::parse_ring_stats(stats_text(cpu));
+  for (size_t ring = 0; ring < stats_files_.size(); ++ring) {
+    const kernel::RingStats stats = kernel::parse_ring_stats(stats_text(ring));
     rings.together += stats;
     most = std::max(most, stats.bytes);
   }

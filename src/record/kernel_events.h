@@ -34,7 +34,9 @@ class KernelEvents {
   // Makes the rings. Nothing is recorded yet.
   Status prepare();
   // From here on events are recorded, of `own_threads` their switches alone.
-  Status start(const std::vector<pid_t>& own_threads);
+  Status start(std::vector<pid_t> own_threads);
+  // The recorder's threads do nothing but move pages any more: see own_threads.h.
+  Status settle();
   // No more events; the rings can still be read.
   Status stop();
   // When they have been read: nothing is left in the kernel.
@@ -62,13 +64,15 @@ class KernelEvents {
 
  private:
   Status add_probes();
-  std::string stats_text(uint32_t cpu) const;
+  std::string stats_text(size_t ring) const;
 
   kernel::Tracefs tracefs_;
   KernelRequest request_;
   const HostClock& clock_;
   std::optional<kernel::Instance> instance_;
   std::optional<kernel::DynamicProbes> probes_;  // gone before the instance is
+  std::vector<FileDescriptor> stats_files_;      // a ring's each
+  std::vector<pid_t> own_threads_;
   std::vector<Error> refused_;
   std::vector<std::string> final_stats_;
   uint64_t trace_id_;

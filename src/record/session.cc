@@ -213,7 +213,8 @@ Status Session::explain() {
   if (Status status = kernel_->write_head(); !status) return status;
   add_state();
   tell_clocks();
-  return write_description();
+  if (Status status = write_description(); !status) return status;
+  return kernel_events_->settle();
 }
 
 // The state in which the recording starts, as a part of it. It is worth having and no more: what

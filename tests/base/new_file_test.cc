@@ -94,6 +94,36 @@ TEST_F(NewFileTest, AlignsWithZeros) {
   EXPECT_EQ(test::read_whole_file(path), expected);
 }
 
+// More than is written at once, and no multiple of a block.
+class NewFileOfAnother : public NewFileTest,
+                         public testing::WithParamInterface<std::tuple<bool, size_t>> {};
+
+TEST_P(NewFileOfAnother, HasWhatTheOtherHas) {
+  const auto [durable, before] = GetParam();
+  std::string content((20 << 20) + 123, 'x');
+  for (size_t at = 0; at < content.size(); at += 1000) content[at] = static_cast<char>(at / 1000);
+  const std::string other = folder.write("other", content);
+  auto file = NewFile::create(path);
+  ASSERT_TRUE(file);
+  if (durable) file->be_durable();
+  ASSERT_TRUE(file->append(as_bytes(std::string(before, 'a'))));
+  ASSERT_TRUE(file->append_file(other, content.size()));
+  ASSERT_TRUE(file->append(as_bytes("end")));
+  ASSERT_TRUE(file->publish());
+  EXPECT_TRUE(test::read_whole_file(path) == std::string(before, 'a') + content + "end");
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, NewFileOfAnother,
+                         testing::Combine(testing::Bool(), testing::Values(0U, 4096U, 5U)));
+
+TEST_F(NewFileTest, AFileThatIsShorterThanWasSaidIsAnError) {
+  const std::string other = folder.write("other", std::string(10000, 'x'));
+  auto file = NewFile::create(path);
+  ASSERT_TRUE(file);
+  file->be_durable();
+  EXPECT_FALSE(file->append_file(other, 40000));
+}
+
 TEST_F(NewFileTest, MayBeEmpty) {
   auto file = NewFile::create(path);
   ASSERT_TRUE(file);

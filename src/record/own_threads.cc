@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/own_threads.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace strata::record {
+namespace {
+
+// Of RingDrain's threads and of the session's loop, which reads the rings' statistics with preadv2
+// and writes the last pages with pwritev2 so that read and write need no filter.
+constexpr std::string_view kOwnCalls[] = {"poll",     "splice",    "preadv2",
+                                          "pwritev2", "fdatasync", "sync_file_range"};
+
+constexpr std::string_view kQuietSystems[] = {
+    "block", "exceptions", "irq",    "irq_vectors", "ipi",  "kvm",   "net",
+    "power", "sched",      "signal", "syscalls",    "task", "cpuhp", "cgroup"};
+
+bool is_own_call(const kernel::EventChoice& event) {
+  if (event.system != "syscalls") return false;
+  std::string_view name = event.name;
+  for (const std::string_view prefix : {"sys_enter_", "sys_exit_"}) {
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  }
+  return std::ranges::find(kOwnCalls, name) != std::end(kOwnCalls);
+}
+
+// Threads that are made one after the other mostly have numbers one after the other.
+std::string none_of(std::vector<pid_t> threads) {
+  std::ranges::sort(threads);
+  std::string filter;
+  for (size_t begin = 0, end = 0; begin < threads.size(); begin = end) {
+    for (end = begin + 1; end < threads.size() && threads[end] <= threads[end - 1] + 1;) ++end;
+    if (!filter.empty()) filter += " && ";
+    filter += "(common_pid < " + std::to_string(threads[begin]) + " || common_pid > " +
+              std::to_string(threads[end - 1]) + ")";
+  }
+  return filter;
+}
+
+}  // namespace
+
+bool filters_suffice(const std::vector<kernel::EventChoice>& events) {
+  return std::ranges::all_of(events, [](const kernel::EventChoice& event) {
+    return std::ranges::find(kQuietSystems, event.system) != std::end(kQuietSystems);
+  });
+}
+
+std::vector<kernel::EventChoice> without_own_calls(const std::vector<kernel::EventChoice>& events,
+                                                   const std::vector<pid_t>& threads) {
+  const std::string none = none_of(threads);
+  std::vector<kernel::EventChoice> own;
+  for (const kernel::EventChoice& event : events) {
+    if (!is_own_call(event)) continue;
+    own.push_back(event);
+    own.back().filter = event.filter.empty() ? none : "(" + event.filter + ") && " + none;
+  }
+  return own;
+}
+
+}  // namespace strata::record
