@@ -75,6 +75,62 @@ Status KernelEvents::add_probes() {
   return {};
 }
 
+std::vector<kernel::EventChoice> KernelEvents::enabled() const {
+  std::vector<kernel::EventChoice> events = request_.events;
+  std::erase_if(events, [&](const auto& event) { return !instance_->is_enabled(event); });
+  for (kernel::EventChoice& event : events) event.filter = instance_->filter_of(event);
+  return events;
+}
+
+void KernelEvents::explain(const std::vector<kernel::EventChoice>& events) {
+  for (const kernel::EventChoice& event : events) {
+    const auto is_same = [&](const auto& other) { return other.full_name() == event.full_name(); };
+    if (std::ranges::none_of(request_.events, is_same)) request_.events.push_back(event);
+  }
+}
+
+Status KernelEvents::change(const KernelChange& wanted) {
+  std::vector<kernel::EventChoice> before;  // that were enabled, and are changed
+  std::vector<kernel::EventChoice> added;   // that were not
+  Status changed = change_events(wanted, before, added);
+  if (changed && wanted.processes) {
+    changed = instance_->follow(*wanted.processes);
+    if (changed)
+      request_.processes = *wanted.processes;
+    else
+      (void)static_cast<bool>(instance_->follow(request_.processes));
+  }
+  if (changed) return {};
+  for (const kernel::EventChoice& event : added) (void)static_cast<bool>(instance_->disable(event));
+  for (const kernel::EventChoice& event : before)
+    (void)static_cast<bool>(instance_->set_filter(event));
+  std::vector<Error> ignored;
+  instance_->enable(before, ignored);
+  return changed;
+}
+
+Status KernelEvents::change_events(const KernelChange& wanted,
+                                   std::vector<kernel::EventChoice>& before,
+                                   std::vector<kernel::EventChoice>& added) {
+  for (const kernel::EventChoice& event : wanted.enable) {
+    if (!instance_->is_enabled(event)) {
+      added.push_back(event);
+      continue;
+    }
+    before.push_back({event.system, event.name, instance_->filter_of(event)});
+    if (before.back() == event) continue;
+    if (Status status = instance_->set_filter(event); !status) return status;
+  }
+  std::vector<Error> refused;
+  instance_->enable(added, refused);
+  if (!refused.empty()) return refused.front();
+  for (const kernel::EventChoice& event : wanted.disable) {
+    before.push_back({event.system, event.name, instance_->filter_of(event)});
+    if (Status status = instance_->disable(event); !status) return status;
+  }
+  return {};
+}
+
 Status KernelEvents::stop() { return instance_->stop(); }
 
 Status KernelEvents::remove() {

@@ -24,6 +24,13 @@ struct KernelRequest {
   std::vector<std::string> presets = {};
 };
 
+// What is to be different while events are recorded.
+struct KernelChange {
+  std::vector<kernel::EventChoice> enable = {};  // those that are already take the new filter
+  std::vector<kernel::EventChoice> disable = {};
+  std::optional<std::vector<pid_t>> processes = {};  // none in it: all
+};
+
 // What a session has in the kernel: an instance of the tracer with its rings, its events and
 // probes. Where the rings' pages go is somebody else's business.
 class KernelEvents {
@@ -39,6 +46,14 @@ class KernelEvents {
   Status stop();
   // When they have been read: nothing is left in the kernel.
   Status remove();
+
+  // Those that are recorded now, with their filters.
+  std::vector<kernel::EventChoice> enabled() const;
+  // All of it or, where the kernel refuses something, nothing. A head that is written before has to
+  // explain the events already: see explain().
+  Status change(const KernelChange& wanted);
+  // From here on write_head() explains these events too.
+  void explain(const std::vector<kernel::EventChoice>& events);
 
   const kernel::Instance& instance() const { return *instance_; }
   const HostClock& clock() const { return clock_; }
@@ -62,10 +77,12 @@ class KernelEvents {
 
  private:
   Status add_probes();
+  Status change_events(const KernelChange& wanted, std::vector<kernel::EventChoice>& before,
+                       std::vector<kernel::EventChoice>& added);
   std::string stats_text(uint32_t cpu) const;
 
   kernel::Tracefs tracefs_;
-  KernelRequest request_;
+  KernelRequest request_;  // its events are all that were ever enabled
   const HostClock& clock_;
   std::optional<kernel::Instance> instance_;
   std::optional<kernel::DynamicProbes> probes_;  // gone before the instance is
