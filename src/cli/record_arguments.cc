@@ -134,7 +134,8 @@ CLI::App* add_session(CLI::App& app, SessionArguments& arguments, Conditions& co
       "  strata session change nightly --enable block --disable 'syscalls:*'\n"
       "  strata session change nightly --disable '*' --enable sched_switch -F 'prev_pid == 17'\n"
       "  strata session change nightly --all-pids");
-  session->footer("Examples:\n  strata session list\n  strata session change nightly --enable block");
+  session->footer(
+      "Examples:\n  strata session list\n  strata session change nightly --enable block");
   return session;
 }
 

@@ -99,7 +99,8 @@ Result<record::SessionChange> change_of(const SessionArguments& arguments) {
   if (arguments.all_pids || !arguments.pids.empty())
     change.processes.emplace(arguments.pids.begin(), arguments.pids.end());
   if (change == record::SessionChange{})
-    return Error{"", std::nullopt, "what is to be changed: --enable, --disable, --pid, --all-pids?"};
+    return Error{"", std::nullopt,
+                 "what is to be changed: --enable, --disable, --pid, --all-pids?"};
   return change;
 }
 
@@ -111,8 +112,7 @@ int change(const SessionArguments& arguments) {
   }
   const std::optional<record::SessionEntry> session = find_session(arguments.name);
   if (!session) return kExitInput;
-  Result<record::ControlConnection> connection =
-      record::ControlConnection::open(session->control);
+  Result<record::ControlConnection> connection = record::ControlConnection::open(session->control);
   Result<Json> answer =
       connection ? connection->ask(to_json(*wanted)) : Result<Json>(connection.error());
   if (!answer) {

@@ -34,8 +34,7 @@ Result<PageFile> PageFile::create(std::string path) {
 }
 
 Result<std::unique_ptr<RingDrain>> RingDrain::start(const Instance& instance, uint32_t cpu,
-                                                    PageFile file,
-                                                    std::chrono::milliseconds sync) {
+                                                    PageFile file, std::chrono::milliseconds sync) {
   std::unique_ptr<RingDrain> drain(new RingDrain(instance, cpu, std::move(file), sync));
   if (Status status = drain->open_files(); !status) return std::move(status).error();
   drain->thread_ = std::thread([self = drain.get()] { self->run(); });

@@ -56,17 +56,16 @@ class RingDrain {
   // Waits until what has been written so far to the present file is on the disk.
   void to_disk() const { fdatasync(file_.file.get()); }
 
-  // What is in the ring now goes to the present file yet, what comes then to `next`: no page is lost
-  // and none is in both. Gives the file that is complete now. Where draining has failed, nothing
-  // goes to `next` any more.
+  // What is in the ring now goes to the present file yet, what comes then to `next`: no page is
+  // lost and none is in both. Gives the file that is complete now. Where draining has failed,
+  // nothing goes to `next` any more.
   PageFile continue_in(PageFile next);
 
   // When tracing is off: takes the rest and ends.
   Status finish();
 
  private:
-  RingDrain(const Instance& instance, uint32_t cpu, PageFile file,
-            std::chrono::milliseconds sync);
+  RingDrain(const Instance& instance, uint32_t cpu, PageFile file, std::chrono::milliseconds sync);
   Status open_files();
   void run();
   void wake();

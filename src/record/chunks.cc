@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 
@@ -28,6 +30,14 @@ constexpr std::chrono::seconds kShortest(1);
 constexpr uint64_t kSmallest = uint64_t{1} << 20;
 // When as many wait to be finished, more come than can be.
 constexpr ptrdiff_t kBehind = 3;
+
+// Tests have chunks of another size: many of them, while nothing is deleted.
+std::optional<uint64_t> share_of(const Keep& keep) {
+  if (const char* bytes = std::getenv("STRATA_CHUNK_BYTES"))
+    return std::strtoull(bytes, nullptr, 10);
+  if (!keep.bytes) return std::nullopt;
+  return std::max(*keep.bytes / kShares, kSmallest);
+}
 
 void set_priority(pid_t thread, int policy, int io_class) {
   const sched_param none{};
@@ -56,7 +66,7 @@ void delete_chunk(const std::string& folder) {
 }  // namespace
 
 Chunks::Chunks(std::string folder, Keep keep, bool compressed)
-    : folder_(std::move(folder)), keep_(keep), compressed_(compressed) {}
+    : folder_(std::move(folder)), keep_(keep), compressed_(compressed), share_(share_of(keep)) {}
 
 Chunks::~Chunks() {
   if (thread_.joinable()) finish_all({});
@@ -75,9 +85,9 @@ Result<std::string> Chunks::make_folder() const {
 }
 
 bool Chunks::should_end(std::chrono::nanoseconds age, uint64_t bytes) const {
-  return (keep_.time && age >= std::max<std::chrono::nanoseconds>(*keep_.time / kShares,
-                                                                  kShortest)) ||
-         (keep_.bytes && bytes >= std::max(*keep_.bytes / kShares, kSmallest));
+  const bool is_long =
+      keep_.time && age >= std::max<std::chrono::nanoseconds>(*keep_.time / kShares, kShortest);
+  return is_long || (share_ && bytes >= *share_);
 }
 
 void Chunks::finish(EndedChunk chunk) {
@@ -186,13 +196,13 @@ void Chunks::run() {
 Status Chunks::finish_one(EndedChunk& chunk) {
   for (const kernel::PageFile& page : chunk.pages) fdatasync(page.file.get());
   chunk.pages.clear();
-  const Result<recording::Finished> finished = recording::finish_recording(
-      chunk.folder, {compressed_,
-                     [this](uint64_t done, uint64_t total) {
-                       total_ = total;
-                       done_ = done;
-                     },
-                     std::exchange(chunk.ending, {})});
+  const Result<recording::Finished> finished =
+      recording::finish_recording(chunk.folder, {compressed_,
+                                                 [this](uint64_t done, uint64_t total) {
+                                                   total_ = total;
+                                                   done_ = done;
+                                                 },
+                                                 std::exchange(chunk.ending, {})});
   return finished ? Status() : Status(finished.error());
 }
 

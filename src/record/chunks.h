@@ -89,6 +89,7 @@ class Chunks {
   const std::string folder_;
   const Keep keep_;
   const bool compressed_;
+  const std::optional<uint64_t> share_;  // of bytes, before a chunk ends
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Chunk> chunks_;  // the oldest first; without the one that is being recorded

@@ -310,9 +310,10 @@ void Session::tend_chunks(Clock::time_point now) {
   constexpr auto kBetweenTendings = std::chrono::milliseconds(200);
   next_tending_ = now + kBetweenTendings;
   if (chunks_->should_end(now - chunk_begin_, kernel_->bytes() - bytes_before_chunk_)) {
-    // Where there cannot be another chunk, this one goes on, and has had its share again in a while.
+    // Where there cannot be another chunk, this one goes on, and has had its share again in a
+    // while.
     if (Status status = next_chunk(); !status) warn(status.error());
-    chunk_begin_ = now;
+    chunk_begin_ = Clock::now();
     bytes_before_chunk_ = kernel_->bytes();
   }
   chunks_->delete_old(now_since_epoch().count);

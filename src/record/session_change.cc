@@ -2,6 +2,8 @@
 #include "record/session_change.h"
 
 #include <algorithm>
+#include <limits>
+#include <stdexcept>
 
 #include "kernel/process_choice.h"
 
@@ -9,6 +11,14 @@ namespace strata::record {
 namespace {
 
 using Json = ControlSocket::Json;
+
+// Throws, as nlohmann-json does, where it is none.
+pid_t process_number(const Json& json) {
+  const int64_t number = json.is_number_integer() ? json.get<int64_t>() : 0;
+  if (number <= 0 || number > std::numeric_limits<pid_t>::max())
+    throw std::invalid_argument("a process has a number above 0");
+  return static_cast<pid_t>(number);
+}
 
 // Of what is recorded now.
 Result<std::vector<kernel::EventChoice>> choose_enabled(const KernelEvents& events,
@@ -105,8 +115,10 @@ Result<SessionChange> parse_change(const Json& question) {
     for (const Json& wish : question.value("enable", Json::array()))
       change.enable.push_back({wish.at("events"), wish.value("filters", Json::array())});
     question.value("disable", Json::array()).get_to(change.disable);
-    if (const auto processes = question.find("processes"); processes != question.end())
-      change.processes = processes->get<std::vector<pid_t>>();
+    if (const auto processes = question.find("processes"); processes != question.end()) {
+      change.processes.emplace();
+      for (const Json& process : *processes) change.processes->push_back(process_number(process));
+    }
     if (change == SessionChange{}) return Error{"", std::nullopt, "nothing is to be changed"};
     return change;
   } catch (const std::exception& error) {
