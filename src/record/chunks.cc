@@ -17,7 +17,6 @@
 
 #include "base/folder_size.h"
 #include "base/time_text.h"
-#include "recording/description.h"
 #include "recording/finish.h"
 
 namespace strata::record {
@@ -57,10 +56,14 @@ std::string chunk_name(int64_t since_epoch_ns) {
   return text;
 }
 
+// First it gets a name that nobody looks at: half of a chunk is never taken for a whole, and who is
+// finishing it finds it no more.
 void delete_chunk(const std::string& folder) {
-  unlink((folder + "/" + recording::kDescriptionName).c_str());
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
+  const std::filesystem::path path(folder);
+  const std::filesystem::path hidden = path.parent_path() / ("." + path.filename().string());
+  std::error_code error;
+  std::filesystem::rename(path, hidden, error);
+  if (!error) std::filesystem::remove_all(hidden, error);
 }
 
 }  // namespace
@@ -122,17 +125,22 @@ uint64_t Chunks::size() const {
   return size;
 }
 
-void Chunks::delete_old(int64_t now_ns) {
+void Chunks::delete_old(std::chrono::steady_clock::time_point now) {
   for (;;) {
     std::string folder;
     {
       const std::lock_guard lock(mutex_);
-      if (chunks_.empty() || chunks_.front().step == Step::Finishing) return;
-      const Chunk& oldest = chunks_.front();
-      const bool is_old = keep_.time && oldest.ended.end_ns < now_ns - keep_.time->count();
+      const auto oldest = std::ranges::find_if(
+          chunks_, [](const Chunk& chunk) { return chunk.step != Step::Deleted; });
+      if (oldest == chunks_.end()) return;
+      const bool is_old = keep_.time && oldest->ended.end < now - *keep_.time;
       if (!is_old && !(keep_.bytes && size() > *keep_.bytes)) return;
-      folder = oldest.ended.folder;
-      chunks_.pop_front();
+      folder = oldest->ended.folder;
+      // On a busy machine finishing takes for ever: what is to go must not wait for it.
+      if (oldest->step == Step::Finishing)
+        oldest->step = Step::Deleted;
+      else
+        chunks_.erase(oldest);
     }
     delete_chunk(folder);
   }
@@ -176,17 +184,21 @@ void Chunks::run() {
     changed_.wait(lock, [this] { return no_more_ || next_waiting() != nullptr; });
     Chunk* chunk = next_waiting();
     if (chunk == nullptr) return;
-    // It stays where it is in the list: what is being finished is not deleted.
+    // It stays where it is in the list, even if it is deleted meanwhile.
     chunk->step = Step::Finishing;
     lock.unlock();
     Status finished = finish_one(chunk->ended);
     const uint64_t size = folder_size(chunk->ended.folder);
     lock.lock();
-    chunk->size = size;
-    chunk->step = Step::Done;
-    if (!finished) {
-      all_finished_ = false;
-      problems_.push_back(std::move(finished).error());
+    if (chunk->step == Step::Deleted) {
+      chunks_.remove_if([&](const Chunk& other) { return &other == chunk; });
+    } else {
+      chunk->size = size;
+      chunk->step = Step::Done;
+      if (!finished) {
+        all_finished_ = false;
+        problems_.push_back(std::move(finished).error());
+      }
     }
     tell_if_behind();
     changed_.notify_all();

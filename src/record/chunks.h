@@ -32,7 +32,8 @@ struct Keep {
 // A chunk that nothing more is written to, and what is needed to finish it.
 struct EndedChunk {
   std::string folder;
-  int64_t end_ns = 0;                   // since the epoch
+  // By this clock, since the time of day may be set.
+  std::chrono::steady_clock::time_point end;
   std::vector<kernel::PageFile> pages;  // closed when they are on the disk
   tracedat::Ending ending;
 };
@@ -42,8 +43,7 @@ struct EndedChunk {
 //
 // Chunks that have ended are finished one after another by a thread that gives way to everything
 // else on the machine. Where it cannot keep up, that is told, and chunks stay in the unfinished
-// form, which opens. What is deleted is the oldest, finished or not; a chunk's recording.json goes
-// first, so that half of one is never taken for a whole.
+// form, which opens. What is deleted is the oldest, finished or not.
 //
 // Used by one thread, besides its own.
 class Chunks {
@@ -63,8 +63,8 @@ class Chunks {
   bool should_end(std::chrono::nanoseconds age, uint64_t bytes) const;
   void finish(EndedChunk chunk);
   // Deletes what is beyond the limits. The chunk that is being recorded counts, but is never
-  // deleted; nor is the one that is being finished.
-  void delete_old(int64_t now_ns);
+  // deleted.
+  void delete_old(std::chrono::steady_clock::time_point now);
   // What went wrong since this was last asked.
   std::vector<Error> problems();
 
@@ -73,7 +73,7 @@ class Chunks {
   bool finish_all(const std::function<void(uint64_t done, uint64_t total)>& progress);
 
  private:
-  enum class Step : uint8_t { Waiting, Finishing, Done };
+  enum class Step : uint8_t { Waiting, Finishing, Done, Deleted };
   struct Chunk {
     EndedChunk ended;
     Step step = Step::Waiting;

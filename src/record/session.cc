@@ -316,7 +316,7 @@ void Session::tend_chunks(Clock::time_point now) {
     chunk_begin_ = Clock::now();
     bytes_before_chunk_ = kernel_->bytes();
   }
-  chunks_->delete_old(now_since_epoch().count);
+  chunks_->delete_old(Clock::now());
   for (const Error& problem : chunks_->problems()) warn(problem);
 }
 
@@ -363,7 +363,7 @@ EndedChunk Session::end_chunk(std::vector<kernel::PageFile> pages) {
   tell_clocks();
   gather_parts();
   description_.sessions.back().end_ns = now_since_epoch().count;
-  return {folder_, description_.sessions.back().end_ns, std::move(pages), kernel_->ending()};
+  return {folder_, Clock::now(), std::move(pages), kernel_->ending()};
 }
 
 void Session::wait() {
@@ -427,7 +427,7 @@ Result<SessionReport> Session::finish() {
   if (chunks_) {
     chunks_->finish(std::move(ended));
     report_.finished = chunks_->finish_all(events_.finishing);
-    chunks_->delete_old(now_since_epoch().count);
+    chunks_->delete_old(Clock::now());
     for (const Error& problem : chunks_->problems()) warn(problem);
   } else {
     const Result<recording::Finished> finished = recording::finish_recording(

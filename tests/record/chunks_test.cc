@@ -15,16 +15,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
+using Time = std::chrono::steady_clock::time_point;
+
 // A chunk of this size that ended at that time, without any part.
 EndedChunk ended_chunk(const std::string& name, const std::string& folder, size_t size,
-                       int64_t end_ns) {
+                       std::chrono::seconds end = 1s) {
   const std::string path = folder + "/" + name;
   std::filesystem::create_directory(path);
   recording::Description description;
-  description.sessions.push_back({"test", "root", end_ns - 1, end_ns, {}, {}});
+  description.sessions.push_back({"test", "root", 1, 2, {}, {}});
   EXPECT_TRUE(recording::write_description(path, description));
   std::ofstream(path + "/filling") << std::string(size, 'x');
-  return {path, end_ns, {}, {}};
+  return {path, Time(end), {}, {}};
 }
 
 std::vector<std::string> kept(const std::string& folder) {
@@ -54,21 +56,20 @@ TEST(Chunks, TheOldestGoesWhenThereIsTooMuch) {
   const test::TemporaryFolder folder;
   Chunks chunks(folder.path(), {.time = {}, .bytes = 50'000}, true);
   chunks.start();
-  for (int i = 1; i <= 4; ++i)
-    chunks.finish(ended_chunk(std::to_string(i), folder.path(), 20'000, i));
+  for (int i = 1; i <= 4; ++i) chunks.finish(ended_chunk(std::to_string(i), folder.path(), 20'000));
   EXPECT_TRUE(chunks.finish_all({}));
-  chunks.delete_old(5);
+  chunks.delete_old(Time(2s));
   EXPECT_THAT(kept(folder.path()), testing::ElementsAre("3", "4"));
 }
 
 TEST(Chunks, WhatEndedTooLongAgoGoes) {
   const test::TemporaryFolder folder;
-  Chunks chunks(folder.path(), {.time = 100ns, .bytes = {}}, true);
+  Chunks chunks(folder.path(), {.time = 100s, .bytes = {}}, true);
   chunks.start();
   for (const int end : {1000, 1050, 1100})
-    chunks.finish(ended_chunk(std::to_string(end), folder.path(), 10, end));
+    chunks.finish(ended_chunk(std::to_string(end), folder.path(), 10, std::chrono::seconds(end)));
   EXPECT_TRUE(chunks.finish_all({}));
-  chunks.delete_old(1150);
+  chunks.delete_old(Time(1150s));
   EXPECT_THAT(kept(folder.path()), testing::ElementsAre("1050", "1100"));
 }
 
@@ -76,12 +77,12 @@ TEST(Chunks, WhatIsRecordedCountsButStays) {
   const test::TemporaryFolder folder;
   Chunks chunks(folder.path(), {.time = {}, .bytes = 30'000}, true);
   chunks.start();
-  chunks.finish(ended_chunk("1", folder.path(), 20'000, 1));
+  chunks.finish(ended_chunk("1", folder.path(), 20'000));
   EXPECT_TRUE(chunks.finish_all({}));
-  chunks.delete_old(2);
+  chunks.delete_old(Time(2s));
   EXPECT_THAT(kept(folder.path()), testing::ElementsAre("1"));
-  (void)ended_chunk("2", folder.path(), 40'000, 0);  // which nobody handed over
-  chunks.delete_old(2);
+  (void)ended_chunk("2", folder.path(), 40'000);  // which nobody handed over
+  chunks.delete_old(Time(2s));
   EXPECT_THAT(kept(folder.path()), testing::ElementsAre("2"));
 }
 
@@ -89,10 +90,10 @@ TEST(Chunks, WhatCannotBeFinishedIsToldAndStays) {
   const test::TemporaryFolder folder;
   Chunks chunks(folder.path(), {.time = 1h, .bytes = {}}, true);
   chunks.start();
-  EndedChunk broken = ended_chunk("1", folder.path(), 10, 1);
+  EndedChunk broken = ended_chunk("1", folder.path(), 10);
   std::ofstream(broken.folder + "/" + recording::kDescriptionName) << "no JSON";
   chunks.finish(std::move(broken));
-  chunks.finish(ended_chunk("2", folder.path(), 10, 1));
+  chunks.finish(ended_chunk("2", folder.path(), 10));
   EXPECT_FALSE(chunks.finish_all({}));
   EXPECT_EQ(chunks.problems().size(), 1);
   EXPECT_THAT(kept(folder.path()), testing::ElementsAre("1", "2"));
