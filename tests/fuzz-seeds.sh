@@ -52,6 +52,11 @@ case $name in
     printf '{"version": 1, "machines": [{"name": "a"}], "parts": [{"file": "host.dat", "kind": "tracedat"}]}' > "$out/1"
     printf '{"version": 1, "maps": [{"pieces": [{"t0": 1, "u0": -2, "mult": 3, "shift": 4}]}], "sessions": [{"asked": ["x"], "changes": [{"at_ns": 1}]}]}' > "$out/2"
     ;;
+  record/session_change)
+    printf '{"do": "change", "enable": [{"events": "sched:*", "filters": ["prev_pid == 1"]}], "disable": ["irq"]}' > "$out/1"
+    printf '{"enable": [{"events": "a"}], "processes": [1, 17]}' > "$out/2"
+    printf '{"processes": []}' > "$out/3"
+    ;;
   kernel/profiles)
     # The examples of the documentation, one a file.
     awk -v out="$out" '/^```ini/ { number++; inside = 1; next } /^```/ { inside = 0 }

@@ -163,6 +163,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   Conditions record_conditions;
   RecoverArguments recover_arguments;
   SessionArguments session_arguments;
+  Conditions session_conditions;
   TrimArguments trim_arguments;
   ConvertArguments convert_arguments;
 
@@ -171,7 +172,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   app.set_help_flag("-h,--help", "This text; also after a command");
   app.require_subcommand(1);
   CLI::App* record = add_record(app, record_arguments, record_conditions);
-  CLI::App* session = add_session(app, session_arguments);
+  CLI::App* session = add_session(app, session_arguments, session_conditions);
   CLI::App* info = add_info(app, info_arguments);
   CLI::App* events = add_events(app, events_arguments);
   CLI::App* dump = add_dump(app, dump_arguments, dump_conditions);
@@ -215,7 +216,10 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
     return Command(std::move(record_arguments));
   }
   if (recover->parsed()) return Command(std::move(recover_arguments));
-  if (session->parsed()) return Command(std::move(session_arguments));
+  if (session->parsed()) {
+    session_arguments.enable = session_conditions.in_order();
+    return Command(std::move(session_arguments));
+  }
   return Command(std::move(convert_arguments));
 }
 

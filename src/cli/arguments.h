@@ -94,6 +94,8 @@ struct RecordArguments {
   std::string name;
   std::string output;
   std::string duration;
+  std::string keep;
+  std::string max_size;
   std::string buffer_size;
   std::string sync;
   Packing packing = Packing::Zstd;
@@ -109,8 +111,12 @@ struct RecoverArguments {
 };
 
 struct SessionArguments {
-  enum class Action : uint8_t { List, Stop } action = Action::List;
+  enum class Action : uint8_t { List, Stop, Change } action = Action::List;
   std::string name;
+  std::vector<EventOrFilter> enable;  // a filter belongs to the event before it
+  std::vector<std::string> disable;
+  std::vector<int32_t> pids;
+  bool all_pids = false;
   bool json = false;
 };
 

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
 
 #include "base/output.h"
 #include "base/progress.h"
@@ -13,6 +15,8 @@
 #include "cli/json_output.h"
 #include "cli/terminal.h"
 #include "cli/traces.h"
+#include "recording/description.h"
+#include "recording/open.h"
 #include "trace/summary.h"
 
 namespace strata::cli {
@@ -46,6 +50,31 @@ struct Totals {
     for (const auto& [type, count] : summary.types) types[{type->system, type->name}] += count;
   }
 };
+
+// A change that was made to a session while it recorded.
+struct SessionChange {
+  std::string session;
+  recording::Change change;
+
+  auto key() const { return std::tie(change.at_ns, session, change.what); }
+  bool operator<(const SessionChange& other) const { return key() < other.key(); }
+};
+
+// In order of time. Each chunk of a long recording tells of all that came before its end: told
+// once.
+std::set<SessionChange> changes_at(const std::vector<std::string>& paths) {
+  std::set<SessionChange> changes;
+  for (const std::string& path : paths) {
+    for (const std::string& folder : recording::recordings_at(path)) {
+      const Result<recording::Description> description = recording::read_description(folder);
+      if (!description) continue;  // told where its traces are opened
+      for (const recording::Session& session : description->sessions)
+        for (const recording::Change& change : session.changes)
+          changes.insert({session.name, change});
+    }
+  }
+  return changes;
+}
 
 Json json_time(const std::optional<Trace::Span>& span, Nanoseconds Trace::Span::*side) {
   return span ? Json((*span.*side).count) : Json(nullptr);
@@ -89,7 +118,7 @@ Json json_trace(const TraceInfo& info, const TraceSummary& summary) {
 }
 
 void put_json(const Traces& traces, const std::vector<TraceSummary>& summaries,
-              const Totals& totals, TextBuffer& out) {
+              const Totals& totals, const std::set<SessionChange>& changes, TextBuffer& out) {
   Json json = {{"events", totals.events},
                {"lost", totals.lost},
                {"lost_unknown", totals.lost_unknown},
@@ -106,6 +135,9 @@ void put_json(const Traces& traces, const std::vector<TraceSummary>& summaries,
   Json& array = json["traces"] = Json::array();
   for (size_t i = 0; i < summaries.size(); ++i)
     array.push_back(json_trace(traces.opened[i]->info(), summaries[i]));
+  Json& changed = json["changes"] = Json::array();
+  for (const auto& [session, change] : changes)
+    changed.push_back({{"session", session}, {"at_ns", change.at_ns}, {"what", change.what}});
   Json& problems = json["problems"] = Json::array();
   for (const Error& problem : traces.problems) problems.push_back(json_problem(problem));
   put_json_object(json, out);
@@ -202,6 +234,17 @@ void put_summary(const TraceInfo& info, const TraceSummary& summary, const Style
   }
 }
 
+void put_changes(const std::set<SessionChange>& changes, const Style& style, TextBuffer& out) {
+  if (changes.empty()) return;
+  Table table({"changed at", "session", "what"});
+  table.align_left(1);
+  table.align_left(2);
+  for (const auto& [session, change] : changes)
+    table.add({WallClock(true).text(Nanoseconds{change.at_ns}), session, change.what});
+  out.put('\n');
+  table.put(style, 0, out);
+}
+
 }  // namespace
 
 int run(const InfoArguments& arguments) {
@@ -218,15 +261,17 @@ int run(const InfoArguments& arguments) {
     totals.add(summaries.back());
   }
 
+  const std::set<SessionChange> changes = changes_at(arguments.paths);
   Output out(STDOUT_FILENO);
   if (arguments.json) {
-    put_json(traces, summaries, totals, out.text());
+    put_json(traces, summaries, totals, changes, out.text());
   } else {
     const Style style(STDOUT_FILENO);
     for (size_t i = 0; i < summaries.size(); ++i) {
       if (i > 0) out.text().put('\n');
       put_summary(traces.opened[i]->info(), summaries[i], style, out.text());
     }
+    put_changes(changes, style, out.text());
   }
   Status written = out.finish();
   // After what could be read, so that it is the last thing seen.

@@ -59,12 +59,12 @@ CLI::Option* add_repeated(CLI::App& command, const char* names, std::vector<T>& 
 // -e and -F, of which each belongs to what was given before it.
 class Conditions {
  public:
-  void add_to(CLI::App& command, const char* filter_help) {
+  void add_to(CLI::App& command, const char* filter_help, const char* event = "-e",
+              const char* event_help =
+                  "Only these events (globs; a bare word is a system or an event);\n"
+                  "repeatable") {
     command_ = &command;
-    event_ = add_repeated(command, "-e", events_,
-                          "Only these events (globs; a bare word is a system or an event);\n"
-                          "repeatable")
-                 ->type_name("[SYSTEM:]EVENT");
+    event_ = add_repeated(command, event, events_, event_help)->type_name("[SYSTEM:]EVENT");
     filter_ = add_repeated(command, "-F", filters_, filter_help)->type_name("EXPR");
   }
 

@@ -89,6 +89,16 @@ Result<record::SessionRequest> request_of(const RecordArguments& arguments) {
     if (!duration) return duration.error();
     request.duration = std::chrono::nanoseconds(duration->count);
   }
+  if (!arguments.keep.empty()) {
+    const Result<Nanoseconds> keep = parse_duration(arguments.keep);
+    if (!keep) return keep.error();
+    request.keep.time = std::chrono::nanoseconds(keep->count);
+  }
+  if (!arguments.max_size.empty()) {
+    const Result<uint64_t> size = parse_size(arguments.max_size);
+    if (!size) return size.error();
+    request.keep.bytes = *size;
+  }
   if (!arguments.sync.empty()) {
     const Result<Nanoseconds> sync = parse_duration(arguments.sync);
     if (!sync) return sync.error();

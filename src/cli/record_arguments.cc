@@ -64,6 +64,14 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
   record->add_option("--duration", arguments.duration, "Stop after this time, as in 30s or 1h30m")
       ->type_name("TIME");
   record
+      ->add_option("--keep", arguments.keep,
+                   "Record without end, in chunks, and keep the last of it: as in 2h")
+      ->type_name("TIME");
+  record
+      ->add_option("--max-size", arguments.max_size,
+                   "The same by size, as in 20G; with --keep, whatever is reached first")
+      ->type_name("SIZE");
+  record
       ->add_option("--buffer-size", arguments.buffer_size,
                    "Of the kernel's ring for each CPU, as in 16M; default: 8M, less where\n"
                    "memory is scarce")
@@ -80,13 +88,14 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
       "Without a command or a duration it records until Ctrl-C.\n\n"
       "Examples:\n"
       "  strata record --duration 10s -o slow && strata info slow\n"
+      "  strata record --keep 2h --max-size 20G -o /var/tmp/last\n"
       "  strata record -e sched_switch -e block_rq_issue -F 'bytes > 65536' -- make -j8\n"
       "  strata record --uprobe '/lib/x86_64-linux-gnu/libc.so.6:malloc size=arg1' -p 1234 "
       "--duration 2s");
   return record;
 }
 
-CLI::App* add_session(CLI::App& app, SessionArguments& arguments) {
+CLI::App* add_session(CLI::App& app, SessionArguments& arguments, Conditions& conditions) {
   CLI::App* session = app.add_subcommand("session", "Recordings that are running now");
   session->group(kRecord);
   session->require_subcommand(1);
@@ -100,7 +109,33 @@ CLI::App* add_session(CLI::App& app, SessionArguments& arguments) {
   stop->add_option("NAME", arguments.name, "The session")->required();
   add_json(*stop, arguments.json, "What was stopped, as a JSON object");
   stop->footer("Example:\n  strata session stop nightly");
-  session->footer("Example:\n  strata session list");
+  CLI::App* change = session->add_subcommand(
+      "change", "Changes what one records, while it does; the recording tells of it");
+  change->callback([&] { arguments.action = Action::Change; });
+  change->add_option("NAME", arguments.name, "The session")->required();
+  conditions.add_to(*change, "Only those that fulfil this condition, which the kernel decides",
+                    "--enable",
+                    "From now on also these events (globs; a bare word is a system or an\n"
+                    "event), with the -F that follow; one that is recorded already takes\n"
+                    "these filters, or none; repeatable");
+  add_repeated(*change, "--disable", arguments.disable,
+               "No longer these, unless --enable names them; repeatable")
+      ->type_name("[SYSTEM:]EVENT");
+  CLI::Option* pids = add_repeated(*change, "-p,--pid", arguments.pids,
+                                   "From now on only these processes and those they start;\n"
+                                   "repeatable, or 1,2,3")
+                          ->delimiter(',')
+                          ->type_name("PID");
+  change->add_flag("--all-pids", arguments.all_pids, "From now on all processes")->excludes(pids);
+  add_json(*change, arguments.json, "What was changed, as a JSON object");
+  change->footer(
+      "All of it is done, or nothing.\n\n"
+      "Examples:\n"
+      "  strata session change nightly --enable block --disable 'syscalls:*'\n"
+      "  strata session change nightly --disable '*' --enable sched_switch -F 'prev_pid == 17'\n"
+      "  strata session change nightly --all-pids");
+  session->footer(
+      "Examples:\n  strata session list\n  strata session change nightly --enable block");
   return session;
 }
 

@@ -23,7 +23,7 @@ bool is_being_recorded(const std::string& folder) {
   const std::string path = resolved;
   free(resolved);
   for (const record::SessionEntry& session : record::list_sessions()) {
-    if (session.is_alive && session.folder == path) {
+    if (session.is_alive && (session.folder == path || path.starts_with(session.folder + "/"))) {
       complain(Error{folder, std::nullopt,
                      "is being recorded by session '" + session.name + "': 'strata session stop " +
                          session.name + "' ends and finishes it"});

@@ -11,7 +11,9 @@
 #include "base/time_text.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "record/control.h"
 #include "record/registry.h"
+#include "record/session_change.h"
 
 namespace strata::cli {
 namespace {
@@ -53,14 +55,18 @@ int list(bool json) {
   return out.finish() ? kExitFine : kExitInput;
 }
 
+std::optional<record::SessionEntry> find_session(const std::string& name) {
+  std::vector<record::SessionEntry> sessions = visible_sessions();
+  const auto session = std::ranges::find(sessions, name, &record::SessionEntry::name);
+  if (session != sessions.end()) return std::move(*session);
+  complain("no session named '" + name + "' is recording ('strata session list' shows them)");
+  return std::nullopt;
+}
+
 // Until the recording is finished, which the recorder's end tells.
 int stop(const std::string& name, bool json) {
-  const std::vector<record::SessionEntry> sessions = visible_sessions();
-  const auto session = std::ranges::find(sessions, name, &record::SessionEntry::name);
-  if (session == sessions.end()) {
-    complain("no session named '" + name + "' is recording ('strata session list' shows them)");
-    return kExitInput;
-  }
+  const std::optional<record::SessionEntry> session = find_session(name);
+  if (!session) return kExitInput;
   if (kill(session->process, SIGINT) != 0) {
     complain(name + ": cannot be stopped: " + std::strerror(errno));
     return kExitInput;
@@ -78,11 +84,57 @@ int stop(const std::string& name, bool json) {
   return out.finish() ? kExitFine : kExitInput;
 }
 
+// What was said; an error that is the user's.
+Result<record::SessionChange> change_of(const SessionArguments& arguments) {
+  record::SessionChange change;
+  for (const EventOrFilter& each : arguments.enable) {
+    if (!each.is_filter)
+      change.enable.push_back({each.text, {}});
+    else if (change.enable.empty())
+      return Error{"", std::nullopt, "-F belongs behind the --enable that it is for"};
+    else
+      change.enable.back().filters.push_back(each.text);
+  }
+  change.disable = arguments.disable;
+  if (arguments.all_pids || !arguments.pids.empty())
+    change.processes.emplace(arguments.pids.begin(), arguments.pids.end());
+  if (change == record::SessionChange{})
+    return Error{"", std::nullopt,
+                 "what is to be changed: --enable, --disable, --pid, --all-pids?"};
+  return change;
+}
+
+int change(const SessionArguments& arguments) {
+  const Result<record::SessionChange> wanted = change_of(arguments);
+  if (!wanted) {
+    complain(wanted.error());
+    return kExitUsage;
+  }
+  const std::optional<record::SessionEntry> session = find_session(arguments.name);
+  if (!session) return kExitInput;
+  Result<record::ControlConnection> connection = record::ControlConnection::open(session->control);
+  Result<Json> answer =
+      connection ? connection->ask(to_json(*wanted)) : Result<Json>(connection.error());
+  if (!answer) {
+    complain(answer.error());
+    return kExitInput;
+  }
+  const std::string done = answer->value("changed", "");
+  Output out(STDOUT_FILENO);
+  const Json object = {{"name", arguments.name}, {"changed", done}};
+  out.text().put(arguments.json ? object.dump(2, ' ', false, Json::error_handler_t::replace)
+                                : arguments.name + ": " + done);
+  out.text().put('\n');
+  return out.finish() ? kExitFine : kExitInput;
+}
+
 }  // namespace
 
 int run(const SessionArguments& arguments) {
-  return arguments.action == SessionArguments::Action::List ? list(arguments.json)
-                                                            : stop(arguments.name, arguments.json);
+  using Action = SessionArguments::Action;
+  if (arguments.action == Action::Change) return change(arguments);
+  return arguments.action == Action::List ? list(arguments.json)
+                                          : stop(arguments.name, arguments.json);
 }
 
 }  // namespace strata::cli

@@ -149,21 +149,48 @@ void Instance::enable(const std::vector<EventChoice>& events, std::vector<Error>
   }
   for (const EventChoice& event : events) {
     if (unfiltered.contains(event.system)) continue;
-    const std::string folder = file("events/" + event.system + "/" + event.name);
     if (!event.filter.empty()) {
-      if (Status status = write_small_file(folder + "/filter", event.filter); !status) {
-        refused.push_back({event.full_name(), std::nullopt,
-                           "the kernel does not take the filter '" + event.filter + "'"});
+      if (Status status = set_filter(event); !status) {
+        refused.push_back(std::move(status).error());
         continue;
       }
     }
-    if (Status status = write_small_file(folder + "/enable", "1"); !status)
+    if (Status status = write_small_file(event_file(event, "enable"), "1"); !status)
       refused.push_back(std::move(status).error());
   }
 }
 
+std::string Instance::event_file(const EventChoice& event, std::string_view name) const {
+  return path_ + "/events/" + event.system + "/" + event.name + "/" + std::string(name);
+}
+
+bool Instance::is_enabled(const EventChoice& event) const {
+  const Result<std::string> text = read_small_file(event_file(event, "enable"));
+  return text && text->starts_with('1');
+}
+
+std::string Instance::filter_of(const EventChoice& event) const {
+  const Result<std::string> text = read_small_file(event_file(event, "filter"));
+  const std::string filter = text ? text->substr(0, text->find('\n')) : "";
+  return filter == "none" ? "" : filter;
+}
+
+Status Instance::set_filter(const EventChoice& event) {
+  if (write_small_file(event_file(event, "filter"), event.filter.empty() ? "0" : event.filter))
+    return {};
+  return Error{event.full_name(), std::nullopt,
+               "the kernel does not take the filter '" + event.filter + "'"};
+}
+
+Status Instance::disable(const EventChoice& event) {
+  if (Status status = write_small_file(event_file(event, "enable"), "0"); !status) return status;
+  return set_filter({event.system, event.name, ""});
+}
+
 Status Instance::follow(const std::vector<pid_t>& processes) {
-  if (Status status = write_small_file(file("options/event-fork"), "1"); !status) return status;
+  const char* children = processes.empty() ? "0" : "1";
+  if (Status status = write_small_file(file("options/event-fork"), children); !status)
+    return status;
   return write_small_file(file("set_event_pid"), list_of(processes));
 }
 

@@ -53,7 +53,15 @@ class Instance {
   // Nothing is recorded before start(). What the kernel refuses is told in `refused`, one for each,
   // and does not keep the others from being enabled.
   void enable(const std::vector<EventChoice>& events, std::vector<Error>& refused);
-  // Only events of these processes and of those they start.
+  // While it records, too: whether an event is enabled, and what the kernel filters it by.
+  bool is_enabled(const EventChoice& event) const;
+  std::string filter_of(const EventChoice& event) const;
+  // To the filter it has now; none where that is empty.
+  Status set_filter(const EventChoice& event);
+  // Its filter goes too.
+  Status disable(const EventChoice& event);
+  // Only events of these processes and of those they start; of all where none is given. The kernel
+  // cannot exchange one list for another at once: for a moment it has none.
   Status follow(const std::vector<pid_t>& processes);
   // No events of these threads but their switches. All in one call: each waits for every CPU.
   Status leave_out(const std::vector<pid_t>& threads);
@@ -67,6 +75,7 @@ class Instance {
  private:
   Instance() = default;
   Status prepare();
+  std::string event_file(const EventChoice& event, std::string_view name) const;
 
   std::string path_;
   std::vector<uint32_t> cpus_;

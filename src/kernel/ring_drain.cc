@@ -21,38 +21,46 @@ using Clock = std::chrono::steady_clock;
 // As much as moves at once. Without the right to that much, what there is does as well.
 constexpr int kPipeSize = 1 << 20;
 
+// While events still come: whoever wanted the last of them would never be done.
+constexpr size_t kPagesOfRest = 4;
+constexpr uint64_t kMostBeforeChange = uint64_t{64} << 20;
+constexpr size_t kAllPages = SIZE_MAX;
+
 }  // namespace
 
+Result<PageFile> PageFile::create(std::string path) {
+  FileDescriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file) return system_error(path, "cannot create", errno);
+  return PageFile{std::move(path), std::move(file)};
+}
+
 Result<std::unique_ptr<RingDrain>> RingDrain::start(const Instance& instance, uint32_t cpu,
-                                                    const std::string& path,
-                                                    std::chrono::milliseconds sync) {
-  std::unique_ptr<RingDrain> drain(new RingDrain(instance, cpu, path, sync));
+                                                    PageFile file, std::chrono::milliseconds sync) {
+  std::unique_ptr<RingDrain> drain(new RingDrain(instance, cpu, std::move(file), sync));
   if (Status status = drain->open_files(); !status) return std::move(status).error();
   drain->thread_ = std::thread([self = drain.get()] { self->run(); });
   drain->thread_id_.wait(0);
   return drain;
 }
 
-RingDrain::RingDrain(const Instance& instance, uint32_t cpu, std::string path,
+RingDrain::RingDrain(const Instance& instance, uint32_t cpu, PageFile file,
                      std::chrono::milliseconds sync)
     : page_size_(instance.page_size()),
       ring_path_(instance.cpu_file(cpu, "trace_pipe_raw")),
-      path_(std::move(path)),
-      sync_(sync) {}
+      sync_(sync),
+      file_(std::move(file)) {}
 
 Status RingDrain::open_files() {
   ring_ = FileDescriptor(open(ring_path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!ring_) return system_error(ring_path_, "cannot open", errno);
-  file_ = FileDescriptor(open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!file_) return system_error(path_, "cannot create", errno);
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return system_error(path_, "cannot make a pipe", errno);
+  if (pipe2(ends, O_CLOEXEC) != 0) return system_error(file_.path, "cannot make a pipe", errno);
   pipe_out_ = FileDescriptor(ends[0]);
   pipe_in_ = FileDescriptor(ends[1]);
   if (const int size = fcntl(ends[1], F_SETPIPE_SZ, kPipeSize); size > 0)
     pipe_size_ = static_cast<size_t>(size);
-  wake_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
-  if (!wake_) return system_error(path_, "cannot make an eventfd", errno);
+  wake_ = FileDescriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake_) return system_error(file_.path, "cannot make an eventfd", errno);
   return {};
 }
 
@@ -73,19 +81,59 @@ void RingDrain::run() {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(next_sync - Clock::now()).count();
     poll(waiting, 2, static_cast<int>(std::max<int64_t>(left, 0)));
+    if ((waiting[1].revents & POLLIN) != 0) change_file();
     while (move_full_pages()) {
     }
     if (Clock::now() < next_sync || stopping_ || failed_) continue;
-    take_rest();
+    take_rest(kPagesOfRest);
     next_sync = Clock::now() + sync_;
   }
+  const std::lock_guard lock(changing_);
+  has_ended_ = true;
+  changed_.notify_all();
+}
+
+void RingDrain::wake() {
+  const uint64_t one = 1;
+  (void)!write(wake_.get(), &one, sizeof one);
+}
+
+PageFile RingDrain::continue_in(PageFile next) {
+  std::unique_lock lock(changing_);
+  next_.emplace(std::move(next));
+  has_changed_ = false;
+  wake();
+  changed_.wait(lock, [this] { return has_changed_ || has_ended_; });
+  if (!has_changed_) std::swap(file_, *next_);  // nobody writes to either
+  PageFile old = std::move(*next_);
+  next_.reset();
+  return old;
+}
+
+// If that is what it was woken for.
+void RingDrain::change_file() {
+  uint64_t count = 0;
+  (void)!read(wake_.get(), &count, sizeof count);
+  {
+    const std::lock_guard lock(changing_);
+    if (!next_ || has_changed_) return;
+  }
+  for (const uint64_t until = bytes() + kMostBeforeChange; bytes() < until && move_full_pages();) {
+  }
+  if (!failed_) take_rest(kPagesOfRest);
+  if (failed_) return;
+  const std::lock_guard lock(changing_);
+  std::swap(file_, *next_);
+  before_file_ = bytes();
+  has_changed_ = true;
+  changed_.notify_all();
 }
 
 bool RingDrain::fail(std::string what, int error_number) {
-  error_ = system_error(path_, std::move(what), error_number);
+  error_ = system_error(file_.path, std::move(what), error_number);
   // Only whole pages count: the last one may have been cut off.
-  const auto whole = static_cast<off_t>(bytes() / page_size_ * page_size_);
-  if (ftruncate(file_.get(), whole) != 0) error_.cause += "; its last page is not whole";
+  const auto whole = static_cast<off_t>((bytes() - before_file_) / page_size_ * page_size_);
+  if (ftruncate(file_.file.get(), whole) != 0) error_.cause += "; its last page is not whole";
   failed_.store(true, std::memory_order_release);
   return false;
 }
@@ -98,7 +146,7 @@ bool RingDrain::move_full_pages() {
   if (size < 0 && errno != EAGAIN && errno != EINTR) return fail("cannot read the ring", errno);
   if (size <= 0) return false;
   for (ssize_t left = size; left > 0;) {
-    const ssize_t moved = splice(pipe_out_.get(), nullptr, file_.get(), nullptr,
+    const ssize_t moved = splice(pipe_out_.get(), nullptr, file_.file.get(), nullptr,
                                  static_cast<size_t>(left), SPLICE_F_MOVE);
     if (moved < 0 && errno == EINTR) continue;
     if (moved <= 0) return fail("cannot write", errno);
@@ -109,9 +157,9 @@ bool RingDrain::move_full_pages() {
 }
 
 // What splice leaves: a page that is not full. Written as a page, the rest of it zero.
-bool RingDrain::take_rest() {
+bool RingDrain::take_rest(size_t most_pages) {
   std::vector<char> page(page_size_);
-  for (;;) {
+  while (most_pages-- > 0) {
     // Not read() and write(), which everybody uses: whoever leaves our threads out of a trace by
     // the calls they make has fewer tasks to look at.
     const iovec whole{page.data(), page.size()};
@@ -122,23 +170,23 @@ bool RingDrain::take_rest() {
     std::fill(page.begin() + size, page.end(), '\0');
     for (size_t done = 0; done < page.size();) {
       const iovec rest{page.data() + done, page.size() - done};
-      const ssize_t written = pwritev2(file_.get(), &rest, 1, -1, 0);
+      const ssize_t written = pwritev2(file_.file.get(), &rest, 1, -1, 0);
       if (written < 0 && errno == EINTR) continue;
       if (written <= 0) return fail("cannot write", errno);
       done += static_cast<size_t>(written);
     }
     bytes_.fetch_add(page.size(), std::memory_order_relaxed);
   }
+  return true;
 }
 
 Status RingDrain::finish() {
   stopping_ = true;
-  const uint64_t one = 1;
-  (void)!write(wake_.get(), &one, sizeof one);
+  wake();
   thread_.join();
   while (move_full_pages()) {
   }
-  if (!failed_) take_rest();
+  if (!failed_) take_rest(kAllPages);
   ring_.reset();
   if (failed_) return error_;
   return {};

@@ -5,8 +5,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -15,6 +18,15 @@
 #include "kernel/instance.h"
 
 namespace strata::kernel {
+
+// A file that takes pages.
+struct PageFile {
+  std::string path;
+  FileDescriptor file;
+
+  // Made anew, readable for its owner alone.
+  static Result<PageFile> create(std::string path);
+};
 
 // Moves one CPU's pages from the kernel's ring to a file, in a thread of its own, without looking
 // at them: splice hands the pages on as they are.
@@ -28,10 +40,8 @@ namespace strata::kernel {
 // written until then are whole pages.
 class RingDrain {
  public:
-  // `path` is made anew, readable for its owner alone.
   static Result<std::unique_ptr<RingDrain>> start(const Instance& instance, uint32_t cpu,
-                                                  const std::string& path,
-                                                  std::chrono::milliseconds sync);
+                                                  PageFile file, std::chrono::milliseconds sync);
   ~RingDrain();
   RingDrain(const RingDrain&) = delete;
   RingDrain& operator=(const RingDrain&) = delete;
@@ -39,38 +49,52 @@ class RingDrain {
   // What this thread does must not be in the trace: each of its calls would cause the next. See
   // Instance::leave_out().
   pid_t thread() const { return thread_id_; }
+  // In all files together.
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   bool failed() const { return failed_.load(std::memory_order_acquire); }
 
-  // Waits until what has been written so far is on the disk.
-  void to_disk() const { fdatasync(file_.get()); }
+  // Waits until what has been written so far to the present file is on the disk.
+  void to_disk() const { fdatasync(file_.file.get()); }
+
+  // What is in the ring now goes to the present file yet, what comes then to `next`: no page is
+  // lost and none is in both. Gives the file that is complete now. Where draining has failed,
+  // nothing goes to `next` any more.
+  PageFile continue_in(PageFile next);
 
   // When tracing is off: takes the rest and ends.
   Status finish();
 
  private:
-  RingDrain(const Instance& instance, uint32_t cpu, std::string path,
-            std::chrono::milliseconds sync);
+  RingDrain(const Instance& instance, uint32_t cpu, PageFile file, std::chrono::milliseconds sync);
   Status open_files();
   void run();
+  void wake();
+  void change_file();
   bool move_full_pages();
-  bool take_rest();
+  bool take_rest(size_t most_pages);
   bool fail(std::string what, int error_number);
 
   uint32_t page_size_;
   std::string ring_path_;
-  std::string path_;
   std::chrono::milliseconds sync_;
+  PageFile file_;
   FileDescriptor ring_;
-  FileDescriptor file_;
   FileDescriptor pipe_out_;
   FileDescriptor pipe_in_;
   FileDescriptor wake_;
   size_t pipe_size_ = 65536;
   std::atomic<uint64_t> bytes_ = 0;
+  uint64_t before_file_ = 0;  // of bytes_: in earlier files
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> failed_ = false;  // then error_ is set and stays
   Error error_;
+  // Asks for the change of files, and then holds the old one. The present file is the thread's own
+  // but for that moment.
+  std::mutex changing_;
+  std::condition_variable changed_;
+  std::optional<PageFile> next_;
+  bool has_changed_ = false;
+  bool has_ended_ = false;
   std::atomic<pid_t> thread_id_ = 0;
   std::thread thread_;
 };

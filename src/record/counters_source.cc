@@ -97,17 +97,21 @@ Status CountersSource::open_groups() {
   return {};
 }
 
+Result<CountersTrace> CountersSource::make_trace(const std::string& recording) {
+  const clock::Anchor anchor = clock::take_anchor();
+  described_.epoch_ns = anchor.wall_ns - anchor.monotonic_raw_ns;
+  const std::string folder = recording + "/" + kFolder;
+  if (Status status = ctf::check_folder(folder, false); !status) return std::move(status).error();
+  return CountersTrace::create(folder, described_);
+}
+
 Status CountersSource::open_trace() {
   utsname names{};
   uname(&names);
   described_.host = names.nodename;
   described_.kernel = names.release;
   described_.boot_id = machine_uuid();
-  const clock::Anchor anchor = clock::take_anchor();
-  described_.epoch_ns = anchor.wall_ns - anchor.monotonic_raw_ns;
-  const std::string folder = options_.folder + "/" + kFolder;
-  if (Status status = ctf::check_folder(folder, false); !status) return status;
-  Result<CountersTrace> trace = CountersTrace::create(folder, described_);
+  Result<CountersTrace> trace = make_trace(options_.folder);
   if (!trace) return std::move(trace).error();
   trace_.emplace(std::move(*trace));
   return {};
@@ -148,6 +152,7 @@ Status CountersSource::enable() {
 
 void CountersSource::end_thread() {
   if (!thread_.joinable()) return;
+  stopping_ = true;
   const uint64_t one = 1;
   (void)!write(wake_.get(), &one, sizeof one);
   thread_.join();
@@ -209,20 +214,57 @@ void CountersSource::run() {
       failed_ = system_error("", "cannot wait for counters", errno);
       break;
     }
-    last = (waiting[0].revents & POLLIN) != 0;
+    uint64_t woken = 0;
+    (void)!read(wake_.get(), &woken, sizeof woken);
+    last = stopping_;
     // A CPU that was taken off the machine is always "ready".
     for (size_t i = 1; i < waiting.size(); ++i)
       if ((waiting[i].revents & (POLLHUP | POLLERR)) != 0) waiting[i].fd = -1;
     failed_ = drain();
+    if (failed_) failed_ = change_trace();
     if (failed_ && std::chrono::steady_clock::now() >= flush_at) {
       failed_ = trace_->flush();
       flush_at = std::chrono::steady_clock::now() + kFlushEvery;
     }
     if (!failed_) break;
   }
+  {
+    const std::lock_guard lock(changing_);
+    has_ended_ = true;
+    changed_.notify_all();
+  }
   if (failed_) return;
   // Nobody reads any more: it is not to cost anything either.
   for (Cpu& cpu : cpus_) (void)cpu.group.disable();
+}
+
+recording::Part CountersSource::continue_in(const std::string& folder) {
+  std::unique_lock lock(changing_);
+  next_folder_ = folder;
+  complete_.reset();
+  const uint64_t one = 1;
+  (void)!write(wake_.get(), &one, sizeof one);
+  changed_.wait(lock, [this] { return complete_ || has_ended_; });
+  next_folder_.reset();
+  return complete_ ? *complete_ : parts().front();
+}
+
+// If somebody asks for it.
+Status CountersSource::change_trace() {
+  const std::lock_guard lock(changing_);
+  if (!next_folder_ || complete_) return {};
+  Result<CountersTrace> next = make_trace(*next_folder_);
+  if (!next) return std::move(next).error();
+  if (Status status = trace_->finish(); !status) return status;
+  tell_status();
+  complete_ = parts().front();
+  complete_->finished = true;
+  trace_.emplace(*std::move(next));
+  options_.folder = *next_folder_;
+  lost_unknown_ = 0;
+  tell_status();
+  changed_.notify_all();
+  return {};
 }
 
 Status CountersSource::drain() {

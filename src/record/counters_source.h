@@ -4,8 +4,10 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -52,6 +54,11 @@ class CountersSource : public Source {
   Status stop() override;
   std::vector<recording::Part> parts() const override;
 
+  // From here on into another recording's folder, without losing a reading: a trace of its own, in
+  // which the counters go on from where they were. Gives the part that is complete now. Where the
+  // new trace cannot be made, the source has failed, as stop() tells.
+  recording::Part continue_in(const std::string& folder);
+
  private:
   struct Cpu {
     kernel::CounterGroup group;
@@ -61,6 +68,7 @@ class CountersSource : public Source {
 
   CountersSource(CountersOptions options, CountersTraceOptions trace);
   Status open_groups();
+  Result<CountersTrace> make_trace(const std::string& recording);
   Status open_trace();
   Status start_thread();
   void leave_out_own(pid_t thread);
@@ -71,6 +79,7 @@ class CountersSource : public Source {
   void run();
   Status drain();
   Status drain(size_t index);
+  Status change_trace();
   Status count_rest();
   void tell_status();
 
@@ -79,9 +88,15 @@ class CountersSource : public Source {
   std::optional<CountersTrace> trace_;
   std::vector<Cpu> cpus_;
   std::thread thread_;
-  FileDescriptor wake_;  // an eventfd: stop
+  FileDescriptor wake_;  // an eventfd: stop, or change folders
   Status failed_;        // the thread's, to be read when it has ended
   bool finished_ = false;
+  std::atomic<bool> stopping_ = false;
+  std::mutex changing_;
+  std::condition_variable changed_;
+  std::optional<std::string> next_folder_;
+  std::optional<recording::Part> complete_;
+  bool has_ended_ = false;
 
   std::atomic<uint64_t> events_{0};
   std::atomic<uint64_t> bytes_{0};

@@ -13,6 +13,8 @@ namespace strata::record {
 struct EventWish {
   std::string pattern;
   std::vector<std::string> filters;
+
+  bool operator==(const EventWish&) const = default;
 };
 
 // What to record: the profiles' events and those that were wished for, each once. Filters that came

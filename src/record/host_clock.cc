@@ -56,6 +56,10 @@ Result<HostClock> HostClock::choose(const std::string& wanted) {
 
 void HostClock::take_anchor() { anchors_.push_back(clock::take_anchor()); }
 
+void HostClock::forget_old_anchors() {
+  if (anchors_.size() > 2) anchors_.erase(anchors_.begin(), anchors_.end() - 2);
+}
+
 std::vector<trace::ClockMap> HostClock::maps() const {
   std::vector<trace::ClockMap> maps;
   const auto add = [&](clock::Reading from, const std::string& name) {

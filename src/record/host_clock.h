@@ -31,6 +31,9 @@ class HostClock {
   const std::string& name() const { return name_; }
 
   void take_anchor();
+  // For a recording that goes on in another chunk: how the clocks went long ago says nothing of it.
+  // The last two stay.
+  void forget_old_anchors();
 
   // What the anchors so far tell, to the epoch: of this clock, unless it is no time ("counter"),
   // and of CLOCK_MONOTONIC_RAW, which perf stamps with.

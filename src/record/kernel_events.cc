@@ -54,20 +54,35 @@ Status KernelEvents::prepare() {
 
 Status KernelEvents::start(std::vector<pid_t> own_threads) {
   own_threads_ = std::move(own_threads);
-  Status limited = request_.processes.empty() ? instance_->leave_out(own_threads_)
-                                              : instance_->follow(request_.processes);
-  if (!limited) return limited;
+  if (!request_.processes.empty()) {
+    if (Status status = instance_->follow(request_.processes); !status) return status;
+  }
+  if (Status status = get_busy(); !status) return status;
   if (Status status = add_probes(); !status) return status;
   instance_->enable(request_.events, refused_);
   if (refused_.size() >= request_.events.size() && !refused_.empty()) return refused_.front();
   return instance_->start();
 }
 
+Status KernelEvents::get_busy() {
+  is_settled_ = false;
+  return instance_->leave_out(own_threads_);
+}
+
 Status KernelEvents::settle() {
-  if (!request_.processes.empty() || !filters_suffice(request_.events)) return {};
-  std::vector<Error> refused;
-  instance_->enable(without_own_calls(request_.events, own_threads_), refused);
-  return refused.empty() ? instance_->leave_out({}) : Status(refused.front());
+  if (is_settled_) return {};
+  if (request_.processes.empty()) {
+    if (!filters_suffice(request_.events)) return {};
+    for (kernel::EventChoice& event : own_calls(request_.events)) {
+      if (!instance_->is_enabled(event)) continue;
+      const std::string before = instance_->filter_of(event);
+      event.filter = without(own_threads_, before);
+      if (event.filter == before) continue;
+      if (Status status = instance_->set_filter(event); !status) return status;
+    }
+  }
+  is_settled_ = true;
+  return instance_->leave_out({});
 }
 
 // What was asked for and cannot be had is an error here, unlike an event of a profile.
@@ -83,6 +98,62 @@ Status KernelEvents::add_probes() {
   for (const std::string& remark : probes_->remarks())
     refused_.push_back({"", std::nullopt, remark});
   for (kernel::EventChoice& event : probes_->events()) request_.events.push_back(std::move(event));
+  return {};
+}
+
+std::vector<kernel::EventChoice> KernelEvents::enabled() const {
+  std::vector<kernel::EventChoice> events = request_.events;
+  std::erase_if(events, [&](const auto& event) { return !instance_->is_enabled(event); });
+  for (kernel::EventChoice& event : events) event.filter = instance_->filter_of(event);
+  return events;
+}
+
+void KernelEvents::explain(const std::vector<kernel::EventChoice>& events) {
+  for (const kernel::EventChoice& event : events) {
+    const auto is_same = [&](const auto& other) { return other.full_name() == event.full_name(); };
+    if (std::ranges::none_of(request_.events, is_same)) request_.events.push_back(event);
+  }
+}
+
+Status KernelEvents::change(const KernelChange& wanted) {
+  std::vector<kernel::EventChoice> before;  // that were enabled, and are changed
+  std::vector<kernel::EventChoice> added;   // that were not
+  Status changed = change_events(wanted, before, added);
+  if (changed && wanted.processes) {
+    changed = instance_->follow(*wanted.processes);
+    if (changed)
+      request_.processes = *wanted.processes;
+    else
+      (void)static_cast<bool>(instance_->follow(request_.processes));
+  }
+  if (changed) return {};
+  for (const kernel::EventChoice& event : added) (void)static_cast<bool>(instance_->disable(event));
+  for (const kernel::EventChoice& event : before)
+    (void)static_cast<bool>(instance_->set_filter(event));
+  std::vector<Error> ignored;
+  instance_->enable(before, ignored);
+  return changed;
+}
+
+Status KernelEvents::change_events(const KernelChange& wanted,
+                                   std::vector<kernel::EventChoice>& before,
+                                   std::vector<kernel::EventChoice>& added) {
+  for (const kernel::EventChoice& event : wanted.enable) {
+    if (!instance_->is_enabled(event)) {
+      added.push_back(event);
+      continue;
+    }
+    before.push_back({event.system, event.name, instance_->filter_of(event)});
+    if (before.back() == event) continue;
+    if (Status status = instance_->set_filter(event); !status) return status;
+  }
+  std::vector<Error> refused;
+  instance_->enable(added, refused);
+  if (!refused.empty()) return refused.front();
+  for (const kernel::EventChoice& event : wanted.disable) {
+    before.push_back({event.system, event.name, instance_->filter_of(event)});
+    if (Status status = instance_->disable(event); !status) return status;
+  }
   return {};
 }
 

@@ -24,6 +24,13 @@ struct KernelRequest {
   std::vector<std::string> presets = {};
 };
 
+// What is to be different while events are recorded.
+struct KernelChange {
+  std::vector<kernel::EventChoice> enable = {};  // those that are already take the new filter
+  std::vector<kernel::EventChoice> disable = {};
+  std::optional<std::vector<pid_t>> processes = {};  // none in it: all
+};
+
 // What a session has in the kernel: an instance of the tracer with its rings, its events and
 // probes. Where the rings' pages go is somebody else's business.
 class KernelEvents {
@@ -35,12 +42,22 @@ class KernelEvents {
   Status prepare();
   // From here on events are recorded, of `own_threads` their switches alone.
   Status start(std::vector<pid_t> own_threads);
-  // The recorder's threads do nothing but move pages any more: see own_threads.h.
+  // From start() on, and from get_busy(), the recorder's threads may make any calls and are left
+  // out at a cost to all; from settle() on they merely move pages. See own_threads.h.
+  Status get_busy();
   Status settle();
   // No more events; the rings can still be read.
   Status stop();
   // When they have been read: nothing is left in the kernel.
   Status remove();
+
+  // Those that are recorded now, with their filters.
+  std::vector<kernel::EventChoice> enabled() const;
+  // All of it or, where the kernel refuses something, nothing. A head that is written before has to
+  // explain the events already: see explain().
+  Status change(const KernelChange& wanted);
+  // From here on write_head() explains these events too.
+  void explain(const std::vector<kernel::EventChoice>& events);
 
   const kernel::Instance& instance() const { return *instance_; }
   const HostClock& clock() const { return clock_; }
@@ -64,15 +81,18 @@ class KernelEvents {
 
  private:
   Status add_probes();
+  Status change_events(const KernelChange& wanted, std::vector<kernel::EventChoice>& before,
+                       std::vector<kernel::EventChoice>& added);
   std::string stats_text(size_t ring) const;
 
   kernel::Tracefs tracefs_;
-  KernelRequest request_;
+  KernelRequest request_;  // its events are all that were ever enabled
   const HostClock& clock_;
   std::optional<kernel::Instance> instance_;
   std::optional<kernel::DynamicProbes> probes_;  // gone before the instance is
   std::vector<FileDescriptor> stats_files_;      // a ring's each
   std::vector<pid_t> own_threads_;
+  bool is_settled_ = false;
   std::vector<Error> refused_;
   std::vector<std::string> final_stats_;
   uint64_t trace_id_;

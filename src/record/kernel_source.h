@@ -14,13 +14,13 @@
 namespace strata::record {
 
 // The kernel's events, into host.dat: while it records a head with a file of pages for each CPU
-// beside it, afterwards one file (see tracedat::TraceDat).
+// beside it (see tracedat::TraceDat). Making one file of these is recording::finish_recording().
 class KernelSource final : public Source {
  public:
   struct Options {
     std::string folder;
     std::chrono::milliseconds sync{5000};
-    bool compressed = true;
+    std::vector<pid_t> own_threads = {};  // that are left out, besides the source's own
   };
   KernelSource(KernelEvents& events, Options options);
 
@@ -31,21 +31,39 @@ class KernelSource final : public Source {
   Status stop() override;
   std::vector<recording::Part> parts() const override { return {part_}; }
 
-  // After stop(): makes host.dat whole. Until then, and where that fails, the unfinished form
-  // opens.
-  Status finish(const tracedat::Progress& progress);
+  // A recording may go on in another folder, while events come and without losing one. First, what
+  // can fail: the files of pages and the head there. Nothing goes to them yet.
+  using PageFiles = std::vector<kernel::PageFile>;
+  Result<PageFiles> make_files(const std::string& folder) const;
+  // Then the change: from here on parts() tells of the new folder. Gives the part that is complete
+  // now, and its files.
+  struct Complete {
+    recording::Part part;
+    PageFiles pages;
+  };
+  Complete continue_in(const std::string& folder, PageFiles files);
+  // What is known of the present part beyond its head, when it ends.
+  tracedat::Ending ending() const;
 
+  // In all folders together; losses when stop() has counted them.
+  uint64_t bytes() const;
+  uint64_t lost() const { return lost_before_; }
   // What has been written so far is on the disk.
   void to_disk() const;
   // The session cannot go on: the disk is full, say. Its stop() tells why.
   bool failed() const;
 
  private:
+  Result<PageFiles> make_page_files(const std::string& path) const;
+  recording::Part complete_part();
+
   KernelEvents& events_;
   Options options_;
   std::string path_;
   std::vector<std::unique_ptr<kernel::RingDrain>> drains_;
   recording::Part part_;
+  uint64_t lost_before_ = 0;  // in folders that are complete
+  bool has_continued_ = false;
 };
 
 }  // namespace strata::record

@@ -2,6 +2,7 @@
 #include "record/own_threads.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 namespace strata::record {
@@ -46,16 +47,16 @@ bool filters_suffice(const std::vector<kernel::EventChoice>& events) {
   });
 }
 
-std::vector<kernel::EventChoice> without_own_calls(const std::vector<kernel::EventChoice>& events,
-                                                   const std::vector<pid_t>& threads) {
-  const std::string none = none_of(threads);
+std::vector<kernel::EventChoice> own_calls(const std::vector<kernel::EventChoice>& events) {
   std::vector<kernel::EventChoice> own;
-  for (const kernel::EventChoice& event : events) {
-    if (!is_own_call(event)) continue;
-    own.push_back(event);
-    own.back().filter = event.filter.empty() ? none : "(" + event.filter + ") && " + none;
-  }
+  std::ranges::copy_if(events, std::back_inserter(own), is_own_call);
   return own;
+}
+
+std::string without(const std::vector<pid_t>& threads, const std::string& filter) {
+  const std::string none = none_of(threads);
+  if (filter.empty() || filter.ends_with(none)) return filter.empty() ? none : filter;
+  return "(" + filter + ") && " + none;
 }
 
 }  // namespace strata::record

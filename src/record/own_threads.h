@@ -22,9 +22,10 @@ namespace strata::record {
 // wake-ups and system calls: then filters do. Not so for file systems and memory.
 bool filters_suffice(const std::vector<kernel::EventChoice>& events);
 
-// Those of `events` that tell of a call our threads make while they move pages, with filters that
-// leave out these threads.
-std::vector<kernel::EventChoice> without_own_calls(const std::vector<kernel::EventChoice>& events,
-                                                   const std::vector<pid_t>& threads);
+// Those of `events` that tell of a call our threads make while they move pages.
+std::vector<kernel::EventChoice> own_calls(const std::vector<kernel::EventChoice>& events);
+
+// `filter` with the condition that an event is of none of these threads; it may have that already.
+std::string without(const std::vector<pid_t>& threads, const std::string& filter);
 
 }  // namespace strata::record

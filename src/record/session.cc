@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/folder_size.h"
 #include "base/time_text.h"
 #include "kernel/dynamic_probes.h"
 #include "kernel/kernel_files.h"
@@ -19,9 +20,11 @@
 #include "record/counters_source.h"
 #include "record/kernel_source.h"
 #include "record/registry.h"
+#include "record/session_change.h"
 #include "record/signals.h"
 #include "record/state_trace.h"
 #include "record/watcher.h"
+#include "recording/finish.h"
 
 namespace strata::record {
 namespace {
@@ -43,15 +46,6 @@ Result<bool> make_folder(const std::string& path) {
   if (!std::filesystem::is_directory(path, error) || !std::filesystem::is_empty(path, error))
     return Error{path, std::nullopt, "exists already and is no empty folder"};
   return false;
-}
-
-uint64_t folder_size(const std::string& path) {
-  uint64_t size = 0;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(path, ignored)) {
-    if (entry.is_regular_file(ignored)) size += entry.file_size(ignored);
-  }
-  return size;
 }
 
 recording::Description describe(const SessionRequest& request, const HostClock& clock,
@@ -97,9 +91,17 @@ class Session {
  private:
   Status add_counters();
   void add_state();
+  void settle();
   Json answer(const Json& question);
+  Json change(const Json& question);
+  Status add_folder();
+  void remove_folder();
+  void tend_chunks(Clock::time_point now);
+  Status next_chunk();
+  EndedChunk end_chunk(std::vector<kernel::PageFile> pages);
   bool is_over(Clock::time_point now);
   void tick(Clock::time_point now);
+  void gather_parts();
   Status write_description();
   void tell_clocks();
   void warn(const Error& error) const {
@@ -120,10 +122,15 @@ class Session {
   std::optional<KernelEvents> kernel_events_;
   std::optional<KernelSource> kernel_;
   bool made_folder_ = false;
+  std::string folder_;  // of the recording: the one that was asked for, or a chunk in it
+  std::optional<Chunks> chunks_;
+  Clock::time_point chunk_begin_;
+  uint64_t bytes_before_chunk_ = 0;
   Clock::time_point begin_;
   Clock::time_point next_anchor_;
   Clock::time_point next_sync_;
   Clock::time_point next_tick_;
+  Clock::time_point next_tending_ = Clock::time_point::max();
   recording::Description description_;
   std::vector<recording::Part> other_parts_;
   SessionReport report_;
@@ -165,19 +172,38 @@ Status Session::prepare() {
   Result<HostClock> clock = HostClock::choose(request_.clock);
   if (!clock) return std::move(clock).error();
   clock_.emplace(*std::move(clock));
+  if (Status status = add_folder(); !status) return status;
   return add_counters();
+}
+
+// What is recorded into.
+Status Session::add_folder() {
+  folder_ = request_.folder;
+  if (!request_.keep.is_limited()) return {};
+  chunks_.emplace(request_.folder, request_.keep, request_.compressed);
+  Result<std::string> first = chunks_->make_folder();
+  if (!first) return std::move(first).error();
+  folder_ = *std::move(first);
+  return {};
+}
+
+// Where nothing is recorded after all.
+void Session::remove_folder() {
+  std::error_code ignored;  // nothing is in it but files of pages without any
+  if (chunks_) std::filesystem::remove_all(folder_, ignored);
+  if (made_folder_) std::filesystem::remove_all(request_.folder, ignored);
 }
 
 Status Session::add_counters() {
   if (request_.counters.empty()) return {};
   CountersOptions wanted;
-  wanted.folder = request_.folder;
+  wanted.folder = folder_;
   wanted.counters = request_.counters;
   if (!request_.read_at.empty()) wanted.read_at = request_.read_at;
   wanted.leave_out = {getpid()};
   auto created = CountersSource::create(*tracefs_, std::move(wanted));
   if (!created) {
-    if (made_folder_) rmdir(request_.folder.c_str());
+    remove_folder();
     return std::move(created).error();
   }
   counters_ = *std::move(created);
@@ -189,11 +215,11 @@ Status Session::start() {
                          KernelRequest{request_.name, request_.events, request_.buffer_bytes,
                                        request_.processes, request_.probes, request_.presets},
                          *clock_);
-  kernel_.emplace(*kernel_events_,
-                  KernelSource::Options{request_.folder, request_.sync, request_.compressed});
+  KernelSource::Options how{folder_, request_.sync};
+  if (chunks_) how.own_threads.push_back(chunks_->start());
+  kernel_.emplace(*kernel_events_, std::move(how));
   if (Status status = kernel_->start(); !status) {
-    std::error_code ignored;  // nothing is in it but files of pages without any
-    if (made_folder_) std::filesystem::remove_all(request_.folder, ignored);
+    remove_folder();
     return status;
   }
   if (counters_) {
@@ -214,7 +240,13 @@ Status Session::explain() {
   add_state();
   tell_clocks();
   if (Status status = write_description(); !status) return status;
-  return kernel_events_->settle();
+  settle();
+  return {};
+}
+
+void Session::settle() {
+  if (chunks_ && chunks_->is_finishing()) return;
+  if (Status status = kernel_events_->settle(); !status) warn(status.error());
 }
 
 // The state in which the recording starts, as a part of it. It is worth having and no more: what
@@ -223,7 +255,7 @@ void Session::add_state() {
   if (!request_.state) return;
   const Result<kernel::MachineState> state = kernel::gather_state(clock_->state_clock());
   const Status written =
-      state ? write_state(request_.folder + "/" + kStateFolder, *state, clock_->ctf_clock())
+      state ? write_state(folder_ + "/" + kStateFolder, *state, clock_->ctf_clock())
             : Status(state.error());
   if (!written) return warn(written.error());
   other_parts_.push_back({.file = kStateFolder,
@@ -240,7 +272,7 @@ void Session::tell_clocks() {
   description_.maps = clock_->maps();
 }
 
-Status Session::write_description() {
+void Session::gather_parts() {
   description_.parts = kernel_->parts();
   if (counters_) {
     const std::vector<recording::Part> own = counters_->parts();
@@ -249,7 +281,11 @@ Status Session::write_description() {
   description_.parts.insert(description_.parts.end(), other_parts_.begin(), other_parts_.end());
   for (recording::Part& part : description_.parts)
     part.machine = description_.machines.front().name;
-  return recording::write_description(request_.folder, description_);
+}
+
+Status Session::write_description() {
+  gather_parts();
+  return recording::write_description(folder_, description_);
 }
 
 bool Session::is_over(Clock::time_point now) {
@@ -275,15 +311,79 @@ void Session::tick(Clock::time_point now) {
     next_tick_ += kTick;
     if (events_.status) events_.status({kernel_->status(), now - begin_});
   }
+  if (now >= next_tending_) tend_chunks(now);
+}
+
+void Session::tend_chunks(Clock::time_point now) {
+  constexpr auto kBetweenTendings = std::chrono::milliseconds(200);
+  next_tending_ = now + kBetweenTendings;
+  if (chunks_->should_end(now - chunk_begin_, kernel_->bytes() - bytes_before_chunk_)) {
+    // Where there cannot be another chunk, this one goes on, and has had its share again in a
+    // while.
+    if (Status status = next_chunk(); !status) warn(status.error());
+    chunk_begin_ = Clock::now();
+    bytes_before_chunk_ = kernel_->bytes();
+  }
+  chunks_->delete_old(Clock::now());
+  settle();
+  for (const Error& problem : chunks_->problems()) warn(problem);
+}
+
+// In an order in which at every moment all that was recorded opens: the next chunk is one, without
+// events, before any can come to it.
+Status Session::next_chunk() {
+  const Result<std::string> folder = chunks_->make_folder();
+  if (!folder) return folder.error();
+  clock_->take_anchor();
+  recording::Description next = description_;
+  next.sessions.back().begin_ns = now_since_epoch().count;
+  next.parts = kernel_->parts();
+  next.parts.front().machine = next.machines.front().name;
+  Result<KernelSource::PageFiles> files = kernel_->make_files(*folder);
+  const Status opens = files ? recording::write_description(*folder, next) : Status(files.error());
+  if (!opens) {
+    std::error_code ignored;
+    std::filesystem::remove_all(*folder, ignored);
+    return opens;
+  }
+  if (Status status = kernel_events_->get_busy(); !status) warn(status.error());
+  KernelSource::Complete kernel = kernel_->continue_in(*folder, *std::move(files));
+  EndedChunk ended = end_chunk(std::move(kernel.pages));
+  description_.parts[0].lost = kernel.part.lost;
+  if (counters_) {
+    const recording::Part counters = counters_->continue_in(*folder);
+    description_.parts[1].lost = counters.lost;
+    description_.parts[1].lost_unknown = counters.lost_unknown;
+    description_.parts[1].finished = counters.finished;
+  }
+  const Status told = recording::write_description(folder_, description_);
+  chunks_->finish(std::move(ended));
+  folder_ = *folder;
+  description_ = std::move(next);
+  other_parts_.clear();
+  clock_->forget_old_anchors();
+  add_state();
+  tell_clocks();
+  if (Status status = write_description(); !status) return status;
+  return told;
+}
+
+// The recording in folder_ has all that comes to it.
+EndedChunk Session::end_chunk(std::vector<kernel::PageFile> pages) {
+  tell_clocks();
+  gather_parts();
+  description_.sessions.back().end_ns = now_since_epoch().count;
+  return {folder_, Clock::now(), std::move(pages), kernel_->ending()};
 }
 
 void Session::wait() {
   next_anchor_ = begin_ + std::chrono::minutes(5);
   next_sync_ = begin_ + request_.sync;
   next_tick_ = begin_ + std::chrono::seconds(1);
+  if (chunks_) next_tending_ = chunk_begin_ = begin_;
   for (Clock::time_point now = Clock::now(); !is_over(now); now = Clock::now()) {
     tick(now);
-    Clock::time_point until = std::min(next_tick_, next_sync_);
+    Clock::time_point until = std::min({next_tick_, next_sync_, next_tending_});
     if (request_.duration) until = std::min(until, begin_ + *request_.duration);
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
     pollfd waiting[] = {{signals_.file(), POLLIN, 0}, {control_->file(), POLLIN, 0}};
@@ -305,7 +405,23 @@ Json Session::answer(const Json& question) {
             {"fill", status.fill},
             {"elapsed_ns", std::chrono::nanoseconds(Clock::now() - begin_).count()}};
   }
+  if (name == "change") return change(question);
   return {{"error", "this session cannot do '" + name + "'"}};
+}
+
+Json Session::change(const Json& question) {
+  const Result<SessionChange> wanted = parse_change(question);
+  if (!wanted) return {{"error", wanted.error().text()}};
+  if (Status status = kernel_events_->get_busy(); !status) warn(status.error());
+  const Result<std::string> done =
+      apply(*wanted, *tracefs_, *kernel_events_, folder_ + "/host.dat");
+  if (done) {
+    description_.sessions.back().changes.push_back({now_since_epoch().count, *done});
+    if (Status status = write_description(); !status) warn(status.error());
+  }
+  settle();
+  if (!done) return {{"error", done.error().text()}};
+  return {{"changed", *done}};
 }
 
 void Session::stop() {
@@ -315,18 +431,26 @@ void Session::stop() {
     if (Status ended = counters_->stop(); !ended) warn(ended.error());
   }
   clock_->take_anchor();
-  tell_clocks();
-  description_.sessions.back().end_ns = now_since_epoch().count;
   signals_.release();
 }
 
 Result<SessionReport> Session::finish() {
-  if (Status status = kernel_->finish(events_.finishing); !status) {
-    report_.finished = false;
-    warn(status.error());
+  EndedChunk ended = end_chunk({});
+  if (Status status = recording::write_description(folder_, description_); !status)
+    return std::move(status).error();
+  if (chunks_) {
+    chunks_->finish(std::move(ended));
+    report_.finished = chunks_->finish_all(events_.finishing);
+    chunks_->delete_old(Clock::now());
+    settle();
+    for (const Error& problem : chunks_->problems()) warn(problem);
+  } else {
+    const Result<recording::Finished> finished = recording::finish_recording(
+        folder_, {request_.compressed, events_.finishing, std::move(ended.ending)});
+    report_.finished = static_cast<bool>(finished);
+    if (!finished) warn(finished.error());
   }
-  report_.last.lost = kernel_->parts().front().lost;
-  if (Status status = write_description(); !status) return std::move(status).error();
+  report_.last.lost = kernel_->lost();
   report_.size = folder_size(request_.folder);
   return report_;
 }

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "kernel/instance.h"
 #include "kernel/probe_spec.h"
+#include "record/chunks.h"
 #include "record/source.h"
 
 namespace strata::record {
@@ -29,6 +30,7 @@ struct SessionRequest {
   std::vector<std::string> read_at;   // events at which they are read; empty: switches
   bool state = true;                  // the state in which the recording starts
   bool compressed = true;
+  Keep keep;  // limited: in chunks, see Chunks
   std::optional<std::chrono::nanoseconds> duration;
   std::vector<std::string> command;  // recorded until it ends; empty: until a signal or `duration`
   std::vector<std::string> asked;    // the command line, to be told in the recording

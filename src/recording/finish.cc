@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "format/tracedat/finish.h"
 #include "recording/description.h"
 #include "recording/open.h"
 #include "trace/trace.h"
@@ -18,7 +17,8 @@ Status finish_part(const std::string& folder, Part& part, const FinishOptions& o
     const tracedat::WriteOptions how{.compression = options.compressed
                                                         ? tracedat::Compression::Zstd
                                                         : tracedat::Compression::None};
-    if (Status status = tracedat::finish(path, how, {}, options.progress); !status) return status;
+    if (Status status = tracedat::finish(path, how, options.ending, options.progress); !status)
+      return status;
   }
   // A CTF trace is whole up to its last packet at every moment.
   part.finished = true;
@@ -27,6 +27,8 @@ Status finish_part(const std::string& folder, Part& part, const FinishOptions& o
 
 // What the recorder did not come to say: when it was killed, as far as events tell.
 void end_sessions(const std::string& folder, Description& description) {
+  const auto has_ended = [](const Session& session) { return session.end_ns != 0; };
+  if (std::ranges::all_of(description.sessions, has_ended)) return;
   const auto traces = open_traces(folder);
   if (!traces) return;
   int64_t end = 0;
@@ -39,6 +41,20 @@ void end_sessions(const std::string& folder, Description& description) {
   }
 }
 
+Status finish_one(const std::string& folder, const FinishOptions& options, Finished& result) {
+  Result<Description> description = read_description(folder);
+  if (!description) return std::move(description).error();
+  for (Part& part : description->parts) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(folder + "/" + part.file, ignored)) continue;
+    const bool was_finished = part.finished;
+    if (Status status = finish_part(folder, part, options); !status) return status;
+    ++(was_finished ? result.already : result.parts);
+  }
+  end_sessions(folder, *description);
+  return write_description(folder, *description);
+}
+
 }  // namespace
 
 Result<Finished> finish_recording(const std::string& folder, const FinishOptions& options) {
@@ -46,21 +62,12 @@ Result<Finished> finish_recording(const std::string& folder, const FinishOptions
   if (recordings.empty())
     return Error{folder, std::nullopt, "is no recording: there is no recording.json in it"};
   Finished result;
+  std::optional<Error> problem;
   for (const std::string& recording : recordings) {
-    Result<Description> description = read_description(recording);
-    if (!description) return std::move(description).error();
-    for (Part& part : description->parts) {
-      std::error_code ignored;
-      if (!std::filesystem::exists(recording + "/" + part.file, ignored)) continue;
-      const bool was_finished = part.finished;
-      if (Status status = finish_part(recording, part, options); !status)
-        return std::move(status).error();
-      ++(was_finished ? result.already : result.parts);
-    }
-    end_sessions(recording, *description);
-    if (Status status = write_description(recording, *description); !status)
-      return std::move(status).error();
+    Status status = finish_one(recording, options, result);
+    if (!status && !problem) problem = std::move(status).error();
   }
+  if (problem) return *std::move(problem);
   return result;
 }
 

@@ -5,12 +5,15 @@
 #include <string>
 
 #include "base/result.h"
+#include "format/tracedat/finish.h"
 
 namespace strata::recording {
 
 struct FinishOptions {
   bool compressed = true;
   std::function<void(uint64_t done, uint64_t total)> progress = {};
+  // What whoever recorded it knows beyond what is in the folder, of its tracedat parts.
+  tracedat::Ending ending = {};
 };
 
 // What came of it.
@@ -20,8 +23,9 @@ struct Finished {
 };
 
 // Finishes what a killed recorder left: makes every part of the recording in `folder` whole and
-// says so in recording.json. Chunks of a long recording are finished one by one. Nothing may still
-// be recording there.
+// says so in recording.json. Chunks of a long recording are finished one by one; one that cannot be
+// does not keep the others from it, and the first such error is given. Nothing may still be
+// recording there.
 Result<Finished> finish_recording(const std::string& folder, const FinishOptions& options);
 
 }  // namespace strata::recording

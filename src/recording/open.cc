@@ -45,6 +45,8 @@ Result<Traces> open_folder(const std::string& path) {
     Traces traces;
     for (const std::string& recording : recordings) {
       Result<Traces> opened = open_recording(recording);
+      // The oldest chunk of a long recording may just have been deleted.
+      if (!opened && !is_recording(recording)) continue;
       if (!opened) return std::move(opened).error();
       append(traces, *std::move(opened));
     }
@@ -81,7 +83,8 @@ std::vector<std::string> recordings_at(const std::string& folder) {
   std::vector<std::string> found;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (is_recording(entry.path())) found.push_back(entry.path());
+    const bool is_hidden = entry.path().filename().native().starts_with('.');
+    if (!is_hidden && is_recording(entry.path())) found.push_back(entry.path());
   }
   std::sort(found.begin(), found.end());
   return found;

@@ -21,7 +21,8 @@ Result<std::vector<std::unique_ptr<trace::Trace>>> open_traces(const std::string
 std::vector<std::unique_ptr<trace::Trace>> open_more(
     const std::string& path, const std::vector<std::unique_ptr<trace::Trace>>& known);
 
-// The recordings at `folder`: itself, or those in it, in order; none where it is something else.
+// The recordings at `folder`: itself, or those in it, in order; none where it is something else. A
+// name that begins with a dot is that of one that is being deleted.
 std::vector<std::string> recordings_at(const std::string& folder);
 
 // For who can do with one only.

@@ -115,3 +115,35 @@ def stop(recorder):
     out, err = recorder.communicate(timeout=60)
     assert recorder.returncode == 0, err
     return out
+
+
+WRITES = ["-e", "syscalls:sys_enter_pwrite64", "-F", "count == 7"]
+
+
+class NumberedWrites:
+    """The program numbered_writes.py, waiting to be let go; and what was recorded of it."""
+
+    def __init__(self, *arguments):
+        program = pathlib.Path(__file__).with_name("numbered_writes.py")
+        self.process = subprocess.Popen([sys.executable, "-S", program, *map(str, arguments)],
+                                        stdin=subprocess.PIPE)
+        self.pid = self.process.pid
+
+    def go(self):
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+
+    def wait(self):
+        assert self.process.wait(timeout=300) == 0
+        self.process.stdin.close()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+
+    def recorded(self, path):
+        """Positions and times of its writes, in the order of the recording."""
+        return [(event["fields"]["pos"], event["ts_ns"])
+                for event in events(path, "-e", "sys_enter_pwrite64")
+                if event["tid"] == self.pid]

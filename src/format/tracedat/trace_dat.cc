@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/tracedat/trace_dat.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -34,7 +36,19 @@ bool TraceDat::recognises(Bytes first_bytes) {
   return as_text(first_bytes).starts_with("\x17\x08\x44tracing");
 }
 
+// Between a head and its files of pages somebody may have made one file of them, of which the head
+// knows nothing and the files are gone: then there is another file of that name.
 Result<std::unique_ptr<TraceDat>> TraceDat::open(const std::string& path) {
+  const auto number = [&] {
+    struct stat found {};
+    return stat(path.c_str(), &found) == 0 ? found.st_ino : 0;
+  };
+  const ino_t before = number();
+  Result<std::unique_ptr<TraceDat>> trace = open_once(path);
+  return number() == before ? std::move(trace) : open_once(path);
+}
+
+Result<std::unique_ptr<TraceDat>> TraceDat::open_once(const std::string& path) {
   Result<MappedFile> file = MappedFile::open(path);
   if (!file) return std::move(file).error();
   Result<Layout> layout = read_layout(*file);

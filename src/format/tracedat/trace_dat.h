@@ -48,6 +48,7 @@ class TraceDat final : public trace::Trace {
   std::unique_ptr<CpuStream> open_stream(const Buffer& buffer, CpuData data) const;
 
  private:
+  static Result<std::unique_ptr<TraceDat>> open_once(const std::string& path);
   TraceDat(MappedFile file, Layout layout);
   uint32_t cpu_count() const;
   void attach_page_files();
