@@ -182,6 +182,13 @@ Status Instance::set_filter(const EventChoice& event) {
                "the kernel does not take the filter '" + event.filter + "'"};
 }
 
+Status Instance::set_system_filter(const std::string& system, const std::string& filter) {
+  const std::string path = file("events/" + system + "/filter");
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) return {};
+  return write_small_file(path, filter.empty() ? "0" : filter);
+}
+
 Status Instance::disable(const EventChoice& event) {
   if (Status status = write_small_file(event_file(event, "enable"), "0"); !status) return status;
   return set_filter({event.system, event.name, ""});

@@ -58,6 +58,8 @@ class Instance {
   std::string filter_of(const EventChoice& event) const;
   // To the filter it has now; none where that is empty.
   Status set_filter(const EventChoice& event);
+  // Of all events of a system, whatever filters they have now; nothing to do where it is unknown.
+  Status set_system_filter(const std::string& system, const std::string& filter);
   // Its filter goes too.
   Status disable(const EventChoice& event);
   // Only events of these processes and of those they start; of all where none is given. The kernel

@@ -57,32 +57,42 @@ Status KernelEvents::start(std::vector<pid_t> own_threads) {
   if (!request_.processes.empty()) {
     if (Status status = instance_->follow(request_.processes); !status) return status;
   }
-  if (Status status = get_busy(); !status) return status;
   if (Status status = add_probes(); !status) return status;
+  uses_filters_ = request_.processes.empty() && filters_suffice(request_.events);
+  if (Status status = uses_filters_ ? get_busy() : use_list(); !status) return status;
   instance_->enable(request_.events, refused_);
   if (refused_.size() >= request_.events.size() && !refused_.empty()) return refused_.front();
   return instance_->start();
 }
 
+Status KernelEvents::filter_busy_systems(const std::string& filter) {
+  for (const char* system : kBusySystems) {
+    if (Status status = instance_->set_system_filter(system, filter); !status) return status;
+  }
+  return {};
+}
+
 Status KernelEvents::get_busy() {
+  if (!uses_filters_) return {};
   is_settled_ = false;
-  return instance_->leave_out(own_threads_);
+  return filter_busy_systems(none_of(own_threads_));
 }
 
 Status KernelEvents::settle() {
-  if (is_settled_) return {};
-  if (request_.processes.empty()) {
-    if (!filters_suffice(request_.events)) return {};
-    for (kernel::EventChoice& event : own_calls(request_.events)) {
-      if (!instance_->is_enabled(event)) continue;
-      const std::string before = instance_->filter_of(event);
-      event.filter = without(own_threads_, before);
-      if (event.filter == before) continue;
-      if (Status status = instance_->set_filter(event); !status) return status;
-    }
-  }
+  if (!uses_filters_ || is_settled_) return {};
   is_settled_ = true;
-  return instance_->leave_out({});
+  if (Status status = filter_busy_systems(""); !status) return status;
+  for (kernel::EventChoice& event : own_calls(request_.events)) {
+    event.filter = none_of(own_threads_);
+    if (Status status = instance_->set_filter(event); !status) return status;
+  }
+  return {};
+}
+
+// The list before the filters go: nothing of ours comes through between them.
+Status KernelEvents::use_list() {
+  if (Status status = instance_->leave_out(own_threads_); !status) return status;
+  return std::exchange(uses_filters_, false) ? filter_busy_systems("") : Status();
 }
 
 // What was asked for and cannot be had is an error here, unlike an event of a profile.
@@ -116,6 +126,9 @@ void KernelEvents::explain(const std::vector<kernel::EventChoice>& events) {
 }
 
 Status KernelEvents::change(const KernelChange& wanted) {
+  if (uses_filters_ && !filters_suffice(wanted.enable)) {
+    if (Status status = use_list(); !status) return status;
+  }
   std::vector<kernel::EventChoice> before;  // that were enabled, and are changed
   std::vector<kernel::EventChoice> added;   // that were not
   Status changed = change_events(wanted, before, added);

@@ -81,6 +81,8 @@ class KernelEvents {
 
  private:
   Status add_probes();
+  Status filter_busy_systems(const std::string& filter);
+  Status use_list();
   Status change_events(const KernelChange& wanted, std::vector<kernel::EventChoice>& before,
                        std::vector<kernel::EventChoice>& added);
   std::string stats_text(size_t ring) const;
@@ -92,6 +94,7 @@ class KernelEvents {
   std::optional<kernel::DynamicProbes> probes_;  // gone before the instance is
   std::vector<FileDescriptor> stats_files_;      // a ring's each
   std::vector<pid_t> own_threads_;
+  bool uses_filters_ = false;  // to leave them out, rather than the kernel's list
   bool is_settled_ = false;
   std::vector<Error> refused_;
   std::vector<std::string> final_stats_;

@@ -26,6 +26,25 @@ bool is_own_call(const kernel::EventChoice& event) {
   return std::ranges::find(kOwnCalls, name) != std::end(kOwnCalls);
 }
 
+bool is_one_of(const std::string& name, auto& names) {
+  return std::ranges::find(names, name) != std::end(names);
+}
+
+}  // namespace
+
+bool filters_suffice(const std::vector<kernel::EventChoice>& events) {
+  return std::ranges::all_of(events, [](const kernel::EventChoice& event) {
+    return is_one_of(event.system, kQuietSystems) &&
+           (event.filter.empty() || !is_one_of(event.system, kBusySystems));
+  });
+}
+
+std::vector<kernel::EventChoice> own_calls(const std::vector<kernel::EventChoice>& events) {
+  std::vector<kernel::EventChoice> own;
+  std::ranges::copy_if(events, std::back_inserter(own), is_own_call);
+  return own;
+}
+
 // Threads that are made one after the other mostly have numbers one after the other.
 std::string none_of(std::vector<pid_t> threads) {
   std::ranges::sort(threads);
@@ -37,26 +56,6 @@ std::string none_of(std::vector<pid_t> threads) {
               std::to_string(threads[end - 1]) + ")";
   }
   return filter;
-}
-
-}  // namespace
-
-bool filters_suffice(const std::vector<kernel::EventChoice>& events) {
-  return std::ranges::all_of(events, [](const kernel::EventChoice& event) {
-    return std::ranges::find(kQuietSystems, event.system) != std::end(kQuietSystems);
-  });
-}
-
-std::vector<kernel::EventChoice> own_calls(const std::vector<kernel::EventChoice>& events) {
-  std::vector<kernel::EventChoice> own;
-  std::ranges::copy_if(events, std::back_inserter(own), is_own_call);
-  return own;
-}
-
-std::string without(const std::vector<pid_t>& threads, const std::string& filter) {
-  const std::string none = none_of(threads);
-  if (filter.empty() || filter.ends_with(none)) return filter.empty() ? none : filter;
-  return "(" + filter + ") && " + none;
 }
 
 }  // namespace strata::record

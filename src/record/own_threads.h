@@ -14,18 +14,27 @@ namespace strata::record {
 //
 // The kernel can leave out all events of a thread but its switches (set_event_notrace_pid), and
 // looks at that list at every switch and wake-up of every task: 1 us more on a pipe's round trip,
-// a third of what the profile "system" costs. So that is used while the recorder reads what
-// explains the events, tens of thousands of calls. Once it merely moves pages it makes very few
-// different calls, and the cost of a filter is paid by who makes the same ones.
+// a third of what the profile "system" costs. And the list cannot be taken away while events are
+// recorded: for a moment the kernel then drops those of whatever runs on the recorder's CPU, and
+// counts them nowhere.
+//
+// So where it can be done, filters leave the recorder out. They cost only the events that have
+// them. While the recorder reads what explains the events, tens of thousands of calls, all system
+// calls and exceptions have one. Once it merely moves pages it makes very few different calls, and
+// only those do.
 
-// Whether our threads, when they merely move pages, cause no event of these but their switches,
-// wake-ups and system calls: then filters do. Not so for file systems and memory.
+// Whether filters do for these events: our threads, when they merely move pages, cause no event of
+// theirs but switches, wake-ups and system calls, which is not so for file systems and memory; and
+// nobody else has a filter in their way.
 bool filters_suffice(const std::vector<kernel::EventChoice>& events);
+
+// Whose events our threads cause when they do more than that.
+inline constexpr const char* kBusySystems[] = {"syscalls", "exceptions"};
 
 // Those of `events` that tell of a call our threads make while they move pages.
 std::vector<kernel::EventChoice> own_calls(const std::vector<kernel::EventChoice>& events);
 
-// `filter` with the condition that an event is of none of these threads; it may have that already.
-std::string without(const std::vector<pid_t>& threads, const std::string& filter);
+// The filter that lets pass what is of none of these threads.
+std::string none_of(std::vector<pid_t> threads);
 
 }  // namespace strata::record
