@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of an emulated machine: boot, live output, and what it leaves behind."""
+
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+
+STREAMS = ("stdout", "stderr")
+
+
+def start(emulator, folder, vmlinuz, cpus, memory):
+    """A QEMU that boots `folder`/initramfs and leaves its ports' and its console's text there.
+
+    It does not survive us, however we end.
+    """
+    words = ["setpriv", "--pdeathsig", "KILL", *emulator,
+             "-accel", "tcg,thread=multi,tb-size=512", "-cpu", "max", "-smp", str(cpus),
+             "-m", str(memory), "-display", "none", "-vga", "none", "-nodefaults", "-no-reboot",
+             "-kernel", str(vmlinuz), "-initrd", str(folder / "initramfs"),
+             "-append", "console=ttyS0 panic=-1 quiet tsc=reliable",
+             "-serial", f"file:{folder}/console", "-device", "virtio-serial-pci,ioeventfd=off"]
+    for name in (*STREAMS, "files"):
+        words += ["-chardev", f"file,id={name},path={folder}/{name}",
+                  "-device", f"virtserialport,chardev={name},name={name}"]
+    return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=open(folder / "qemu", "wb"))
+
+
+class Output:
+    """The command's output, passed on as it comes."""
+
+    def __init__(self, folder):
+        self.files = []
+        for name in STREAMS:
+            (folder / name).touch()
+            self.files.append(((folder / name).open("rb"), getattr(sys, name).buffer))
+
+    def pass_on(self):
+        for file, out in self.files:
+            shutil.copyfileobj(file, out)
+            out.flush()
+
+
+def watch(machine, folder, seconds):
+    """Waits until the machine is off; False when the time is over before."""
+    output = Output(folder)
+    end = time.monotonic() + seconds
+    try:
+        while machine.poll() is None:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.05)
+            output.pass_on()
+        return True
+    finally:
+        machine.kill()
+        machine.wait()
+        output.pass_on()
+
+
+def unpack(folder):
+    """The files that the machine sent, as a folder, and the command's exit status, None without."""
+    root = folder / "root"
+    root.mkdir()
+    try:
+        with tarfile.open(folder / "files") as archive:
+            archive.extractall(root)
+        return root, int((root / "vm/status").read_text())
+    except (OSError, tarfile.TarError, ValueError):
+        return root, None
