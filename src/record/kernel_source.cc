@@ -127,8 +127,8 @@ Status KernelSource::write_head() {
 }
 
 SourceStatus KernelSource::status() {
+  if (!instance_) return last_;
   SourceStatus status;
-  if (!instance_) return status;
   const uint64_t capacity =
       request_.buffer_bytes > 0 ? request_.buffer_bytes : default_buffer_bytes(cpus_.size());
   fill_ = 0;
@@ -166,6 +166,7 @@ Status KernelSource::stop() {
     part_.lost += kernel::parse_ring_stats(*text).lost();
     final_stats_.push_back("CPU: " + std::to_string(cpu) + "\n" + *text);
   }
+  last_ = status();
   drains_.clear();
   // The kernel empties every ring in which a removed probe was enabled: the rings have been read.
   if (probes_) note(probes_->remove());

@@ -76,6 +76,7 @@ class KernelSource final : public Source {
   uint64_t trace_id_;
   uint32_t page_size_ = 4096;
   double fill_ = 0;
+  SourceStatus last_;  // once it has stopped
 };
 
 // For each CPU: what loses nothing at ten times overload, and less where that would be much of the

@@ -268,8 +268,9 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
   SessionReport report;
   report.command_status =
       wait_for_end(request, events, signals, command ? &*command : nullptr, kernel, *clock, begin);
-  report.last = {kernel.status(), Clock::now() - begin, 0};
+  const auto elapsed = Clock::now() - begin;
   const Status stopped = kernel.stop();
+  report.last = {kernel.status(), elapsed, 0};
   if (!stopped && events.warning) events.warning(stopped.error());
   if (counters) {
     const Status ended = counters->stop();

@@ -39,13 +39,16 @@ class Tree:
         self._place(path).chmod(0o755)
 
     def put(self, source, path):
-        """A file or folder; with the libraries it needs where it is a program."""
+        """A file or folder, with the libraries that programs and libraries in it need."""
         source = pathlib.Path(source)
         if source.is_dir():
-            shutil.copytree(source, self._place(path), symlinks=True, dirs_exist_ok=True)
-            return
-        shutil.copy(source, self._place(path))
-        for library in libraries(source):
+            shutil.copytree(source, self._place(path), symlinks=True, dirs_exist_ok=True,
+                            ignore=shutil.ignore_patterns("__pycache__"))
+            programs = [file for file in source.rglob("*") if file.is_file()]
+        else:
+            shutil.copy(source, self._place(path))
+            programs = [source]
+        for library in libraries(programs):
             if not self._place(library).exists():
                 shutil.copy(library, self._place(library))
 
@@ -95,11 +98,16 @@ def normal(module):
     return module.name.split(".")[0].replace("-", "_")
 
 
-def libraries(program):
-    """The shared libraries that a program loads when it starts, and the loader itself."""
-    with open(program, "rb") as file:
-        if file.read(4) != b"\x7fELF":
-            return []
-    listed = subprocess.run(["ldd", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+def libraries(files):
+    """The shared libraries that those of the files which are programs load, and the loader itself."""
+    programs = [file for file in files if _is_program(file)]
+    if not programs:
+        return set()
+    listed = subprocess.run(["ldd", *programs], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                             text=True, check=False).stdout
-    return re.findall(r"(/\S+\.so\S*)", listed)
+    return set(re.findall(r"^\t(?:\S+ => )?(/\S+) \(0x", listed, re.MULTILINE))
+
+
+def _is_program(file):
+    with open(file, "rb") as opened:
+        return opened.read(4) == b"\x7fELF"
