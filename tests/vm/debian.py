@@ -29,6 +29,12 @@ class Unavailable(Exception):
     """This machine cannot make or run such a machine; the text says why."""
 
 
+def need(*programs):
+    for program in programs:
+        if shutil.which(program) is None:
+            raise Unavailable(f"{program} is not installed (scripts/install-deps check)")
+
+
 def kernel(series):
     """The folder with boot/vmlinuz-* and lib/modules/* of Debian's cloud kernel."""
     def meta(packages):
@@ -43,11 +49,9 @@ def busybox():
 
 def emulator(series):
     """The words that start a QEMU which emulates this kernel well."""
-    installed = shutil.which("qemu-system-x86_64")
-    if installed is None:
-        raise Unavailable("qemu-system-x86_64 is not installed (scripts/install-deps check)")
+    need("qemu-system-x86_64")
     if series == "6.1":
-        return [installed]
+        return ["qemu-system-x86_64"]
     root = _made("qemu", SUITES[series], lambda packages: NEWER_QEMU)
     program = root / "usr/bin/qemu-system-x86_64"
     missing = [line.split()[0] for line in _output("ldd", program).splitlines() if "not found" in line]
@@ -62,9 +66,7 @@ def _made(name, suite, choose):
     folder = CACHE / name
     if folder.is_dir():
         return folder
-    for tool in ("apt-get", "dpkg-deb"):
-        if shutil.which(tool) is None:
-            raise Unavailable(f"no {tool}: the machines are made of Debian's packages")
+    need("apt-get", "dpkg-deb")
     CACHE.mkdir(parents=True, exist_ok=True)
     with _lock(), tempfile.TemporaryDirectory(prefix="making-", dir=CACHE) as making:
         if folder.is_dir():  # somebody else made it meanwhile
