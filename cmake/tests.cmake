@@ -7,6 +7,7 @@
 #   _concurrent_test.cc     unit     asan,tsan several threads
 #   _kernel_test.cc/.sh/.py kernel   release   needs this machine's kernel (tracefs); one at a time
 #   _peer_test.cc/.sh/.py   peer     release   needs other programs (trace-cmd, ...)
+#   _vm_test.sh/.py         vm       release   boots machines of its own (tests/vm/run); one at a time
 #   _test.sh/.py            unit     asan      a script that runs the program
 #   _fuzzer.cc              fuzz     fuzz      LLVMFuzzerTestOneInput, ten seconds
 #
@@ -105,7 +106,7 @@ function(strata_tests folder)
 
   foreach(script IN LISTS scripts)
     cmake_path(GET script STEM stem)
-    if(stem MATCHES "_(kernel|peer)_test$")
+    if(stem MATCHES "_(kernel|peer|vm)_test$")
       set(label ${CMAKE_MATCH_1})
     else()
       set(label unit)
@@ -120,13 +121,13 @@ function(strata_tests folder)
   endif()
 endfunction()
 
-# strata_script_test(<name> <script> LABEL unit|kernel|peer|source [TIMEOUT <seconds>])
+# strata_script_test(<name> <script> LABEL unit|kernel|peer|vm|source [TIMEOUT <seconds>])
 #
 # An executable script, run in the top folder with STRATA_PROGRAM in its environment. Exit status 77
 # is "skipped"; the last line it printed is the reason.
 function(strata_script_test name script)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "LABEL;TIMEOUT" "")
-  if(arg_LABEL MATCHES "^(kernel|peer)$")
+  if(arg_LABEL MATCHES "^(kernel|peer|vm)$")
     set(build release)
   else()
     set(build asan)
@@ -147,8 +148,8 @@ function(strata_script_test name script)
   set_tests_properties(${build}/${name} PROPERTIES
     LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77
     ENVIRONMENT "STRATA_PROGRAM=${PROJECT_BINARY_DIR}/strata")
-  if(arg_LABEL STREQUAL "kernel")
-    set_tests_properties(${build}/${name} PROPERTIES RESOURCE_LOCK kernel)
+  if(arg_LABEL MATCHES "^(kernel|vm)$")
+    set_tests_properties(${build}/${name} PROPERTIES RESOURCE_LOCK ${arg_LABEL})
   endif()
 endfunction()
 

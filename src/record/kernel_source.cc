@@ -51,6 +51,7 @@ Status KernelSource::start() {
 }
 
 SourceStatus KernelSource::status() {
+  if (has_stopped_) return last_;
   const KernelEvents::Rings rings = events_.rings();
   SourceStatus status;
   status.events = rings.together.events();
@@ -120,6 +121,8 @@ Status KernelSource::stop() {
   note(events_.stop());
   for (const auto& drain : drains_) note(drain->finish());
   complete_part();
+  last_ = status();
+  has_stopped_ = true;
   drains_.clear();
   note(events_.remove());
   return problem ? Status(*problem) : Status();

@@ -64,6 +64,8 @@ class KernelSource final : public Source {
   recording::Part part_;
   uint64_t lost_before_ = 0;  // in folders that are complete
   bool has_continued_ = false;
+  SourceStatus last_;  // once it has stopped
+  bool has_stopped_ = false;
 };
 
 }  // namespace strata::record

@@ -425,8 +425,9 @@ Json Session::change(const Json& question) {
 }
 
 void Session::stop() {
-  report_.last = {kernel_->status(), Clock::now() - begin_};
+  report_.last.elapsed = Clock::now() - begin_;
   if (Status stopped = kernel_->stop(); !stopped) warn(stopped.error());
+  static_cast<SourceStatus&>(report_.last) = kernel_->status();
   if (counters_) {
     if (Status ended = counters_->stop(); !ended) warn(ended.error());
   }

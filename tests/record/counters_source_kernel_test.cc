@@ -14,6 +14,8 @@
 #include <ctime>
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <string_view>
 
 #include "base/small_file.h"
 #include "read_counters.h"
@@ -137,6 +139,15 @@ struct CountersSourceTest : testing::Test {
   }
 };
 
+// How often a thread of this process went to sleep.
+uint64_t pauses_of(pid_t thread) {
+  const Result<std::string> text =
+      read_small_file("/proc/self/task/" + std::to_string(thread) + "/status");
+  constexpr std::string_view kName = "\nvoluntary_ctxt_switches:";
+  const size_t at = text ? text->find(kName) : std::string::npos;
+  return at == std::string::npos ? 0 : std::stoull(text->substr(at + kName.size()));
+}
+
 TEST_F(CountersSourceTest, MinorFaultsOfItsTimeSlicesAreThoseOfTheProcess) {
   const Told told = record([] {
     const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -174,7 +185,7 @@ TEST_F(CountersSourceTest, EverySwitchIsThereOnce) {
         return reading.fields.at("prev_tid") == child && reading.time >= told.begin &&
                reading.time <= told.end;
       });
-  EXPECT_GE(switches, 300);
+  EXPECT_GE(switches, 100);  // a pause may be over before there is a switch
   EXPECT_EQ(switches, told.after.ru_nvcsw + told.after.ru_nivcsw - told.before.ru_nvcsw -
                           told.before.ru_nivcsw);
   // The counter counts the same, on each CPU.
@@ -218,10 +229,11 @@ TEST_F(CountersSourceTest, ReadAtTheExitOfSystemCallsGivesEachCallButTheRecorder
     if (name && *name == "strata-counters\n") own = std::stoi(task.path().filename().string());
   }
   EXPECT_NE(own, 0);
+  const uint64_t pauses = pauses_of(own);
   run([] {
     for (int i = 0; i < 500; ++i) syscall(SYS_getppid);
   });
-  usleep(1'100'000);  // its own thread works once a second at least
+  while (pauses_of(own) == pauses) usleep(10'000);  // it works once a second at least
   ASSERT_TRUE((*source)->stop());
   readings = read_counters(temporary.file(CountersSource::kFolder));
   EXPECT_EQ(readings.problem, "");

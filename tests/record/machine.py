@@ -5,6 +5,7 @@ import ctypes
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -73,6 +74,16 @@ def info(path):
 
 def events(path, *options):
     return [json.loads(line) for line in fine("dump", "--json", path, *options).splitlines()]
+
+
+def same_in_trace_cmd(path):
+    """Stock trace-cmd, where it is installed, reads as many events from it as we do."""
+    if shutil.which("trace-cmd") is None:
+        return
+    report = subprocess.run(["trace-cmd", "report", path], stdout=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL, text=True, errors="replace").stdout
+    lines = sum(1 for line in report.splitlines() if not line.startswith("cpus="))
+    assert lines == info(path)["events"], (path, lines)
 
 
 def start(*words):

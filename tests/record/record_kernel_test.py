@@ -5,7 +5,6 @@
 import json
 import os
 import pathlib
-import shutil
 import stat
 import subprocess
 import sys
@@ -29,11 +28,12 @@ for _ in range({CALLS}): os.pwrite(file, b"x" * {BYTES}, 0)
 def known_load(folder):
     """A program that does a known number of things gives exactly that many events."""
     out = folder / "load"
-    machine.fine("record", "-o", out, "-e", "syscalls:sys_enter_getppid",
-                 "-e", "syscalls:sys_exit_getppid", "-e", "sched:sched_process_fork",
-                 "-e", "syscalls:sys_enter_pwrite64", "-F", f"count == {BYTES}",
-                 "--", sys.executable, "-S", "-c", LOAD)
+    said = machine.fine("record", "--json", "-o", out, "-e", "syscalls:sys_enter_getppid",
+                        "-e", "syscalls:sys_exit_getppid", "-e", "sched:sched_process_fork",
+                        "-e", "syscalls:sys_enter_pwrite64", "-F", f"count == {BYTES}",
+                        "--", sys.executable, "-S", "-c", LOAD)
     recorded = machine.events(out / "host.dat")
+    assert json.loads(said)["events"] == len(recorded), (said, len(recorded))
     callers = {e["tid"] for e in recorded if e["event"] == "sys_enter_pwrite64"}
     assert len(callers) == 1, callers
     load = callers.pop()
@@ -49,22 +49,13 @@ def known_load(folder):
     assert times == sorted(times)
     told = machine.info(out)
     assert told["lost"] == 0 and told["lost_unknown"] == 0 and told["time_base"] == "epoch", told
-    return len(recorded), out
+    return out
 
 
 def owner_only(out):
     for path in [out, *out.rglob("*")]:
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
     assert not list(out.glob("*.cpu*")), "files of pages are left"
-
-
-def same_in_trace_cmd(out, events):
-    if shutil.which("trace-cmd") is None:
-        return
-    report = subprocess.run(["trace-cmd", "report", out / "host.dat"], stdout=subprocess.PIPE,
-                            stderr=subprocess.DEVNULL, text=True, errors="replace").stdout
-    lines = [line for line in report.splitlines() if not line.startswith("cpus=")]
-    assert len(lines) == events, (len(lines), events)
 
 
 def followed_process(folder):
@@ -177,9 +168,9 @@ tracefs = machine.Tracefs()
 with tempfile.TemporaryDirectory(prefix="strata-record-") as name:
     folder = pathlib.Path(name)
     try:
-        count, out = known_load(folder)
+        out = known_load(folder)
         owner_only(out)
-        same_in_trace_cmd(out, count)
+        machine.same_in_trace_cmd(out / "host.dat")
         followed_process(folder)
         side_by_side(folder, tracefs)
         full_disk(folder)
