@@ -12,6 +12,7 @@
 
 #include "base/file_descriptor.h"
 #include "base/small_file.h"
+#include "kernel/privilege.h"
 
 namespace strata::kernel {
 namespace {
@@ -44,6 +45,7 @@ std::pair<std::string, std::string> name_of(const std::string& definition) {
 Result<std::vector<std::pair<std::string, std::string>>> list_probes(const Tracefs& tracefs,
                                                                      const ProbeFile& file) {
   std::vector<std::pair<std::string, std::string>> names;
+  const Privilege privilege{Capability::DacOverride};
   if (!tracefs.has(file.name)) return names;
   Result<std::string> text = read_small_file(tracefs.file(file.name));
   if (!text) return std::move(text).error();
@@ -76,7 +78,8 @@ bool is_plain_path(std::string_view path) {
 
 Status disable(const std::string& folder, const std::string& group) {
   const std::string path = folder + "/events/" + group + "/enable";
-  if (access(path.c_str(), F_OK) != 0) return {};
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return {};
   return write_small_file(path, "0");
 }
 
@@ -137,6 +140,10 @@ Status DynamicProbes::tell_kernel(const ProbeSite& site, const std::string& even
     shown = "/proc/self/fd/" + std::to_string(file.get());
   }
   const std::string definition = site.definition(group_, event, shown);
+  // To the kernel a line is a command of its own.
+  if (definition.find('\n') != std::string::npos)
+    return Error{path, std::nullopt, "a probe is one line: '" + definition + "'"};
+  const Privilege privilege{Capability::DacOverride};
   // Appended, always: a write that empties the file first would remove everybody's probes.
   Status status = append_small_file(path, definition);
   if (status) return status;
@@ -210,6 +217,7 @@ Result<std::vector<std::string>> probe_groups(const Tracefs& tracefs) {
 }
 
 Status remove_probes(const Tracefs& tracefs, const std::string& group) {
+  const Privilege privilege{Capability::DacOverride};
   // What is enabled anywhere cannot be removed. The first failure is told, but ends nothing: what
   // can be removed should be.
   Status first;

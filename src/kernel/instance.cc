@@ -12,6 +12,7 @@
 #include <map>
 
 #include "base/small_file.h"
+#include "kernel/privilege.h"
 
 namespace strata::kernel {
 namespace {
@@ -82,6 +83,7 @@ std::string list_of(const std::vector<pid_t>& threads) {
 std::string instance_name(const std::string& session) { return "strata-" + session; }
 
 Result<Instance> Instance::create(const Tracefs& tracefs, const std::string& name) {
+  const Privilege privilege{Capability::DacOverride};
   Instance instance;
   const std::string path = tracefs.file("instances/" + instance_name(name));
   {
@@ -123,16 +125,29 @@ std::string Instance::cpu_file(uint32_t cpu, std::string_view name) const {
   return path_ + "/per_cpu/cpu" + std::to_string(cpu) + "/" + std::string(name);
 }
 
-Status Instance::set_clock(std::string_view clock) {
-  return write_small_file(file("trace_clock"), clock);
+Result<std::string> Instance::read_cpu_file(uint32_t cpu, std::string_view name) const {
+  const Privilege privilege{Capability::DacOverride};
+  return read_small_file(cpu_file(cpu, name));
 }
 
+FileDescriptor Instance::open_cpu_file(uint32_t cpu, std::string_view name, int flags) const {
+  const Privilege privilege{Capability::DacOverride};
+  return FileDescriptor(open(cpu_file(cpu, name).c_str(), flags | O_CLOEXEC));
+}
+
+Status Instance::write(std::string_view name, std::string_view text) {
+  const Privilege privilege{Capability::DacOverride};
+  return write_small_file(file(name), text);
+}
+
+Status Instance::set_clock(std::string_view clock) { return write("trace_clock", clock); }
+
 Status Instance::set_buffer_size(uint64_t bytes_a_cpu) {
-  return write_small_file(file("buffer_size_kb"),
-                          std::to_string(std::max<uint64_t>(bytes_a_cpu / 1024, 1)));
+  return write("buffer_size_kb", std::to_string(std::max<uint64_t>(bytes_a_cpu / 1024, 1)));
 }
 
 void Instance::enable(const std::vector<EventChoice>& events, std::vector<Error>& refused) {
+  const Privilege privilege{Capability::DacOverride};
   // Hundreds of system calls at once cost one write instead of hundreds, where all of them are
   // wanted.
   std::map<std::string_view, size_t> unfiltered;
@@ -163,16 +178,16 @@ void Instance::enable(const std::vector<EventChoice>& events, std::vector<Error>
 }
 
 Status Instance::follow(const std::vector<pid_t>& processes) {
-  if (Status status = write_small_file(file("options/event-fork"), "1"); !status) return status;
-  return write_small_file(file("set_event_pid"), list_of(processes));
+  if (Status status = write("options/event-fork", "1"); !status) return status;
+  return write("set_event_pid", list_of(processes));
 }
 
 Status Instance::leave_out(const std::vector<pid_t>& threads) {
-  return write_small_file(file("set_event_notrace_pid"), list_of(threads));
+  return write("set_event_notrace_pid", list_of(threads));
 }
 
-Status Instance::start() { return write_small_file(file("tracing_on"), "1"); }
-Status Instance::stop() { return write_small_file(file("tracing_on"), "0"); }
+Status Instance::start() { return write("tracing_on", "1"); }
+Status Instance::stop() { return write("tracing_on", "0"); }
 
 Status Instance::remove() {
   // Closing it stops the tracing and frees the ring.
@@ -182,6 +197,7 @@ Status Instance::remove() {
 }
 
 Status remove_instance(const std::string& path) {
+  const Privilege privilege{Capability::DacOverride};
   (void)static_cast<bool>(write_small_file(path + "/tracing_on", "0"));
   (void)static_cast<bool>(write_small_file(path + "/events/enable", "0"));
   // Whoever still reads a ring holds the instance for a moment.

@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <vector>
 
+#include "kernel/privilege.h"
+
 namespace strata::kernel {
 namespace {
 
@@ -26,7 +28,7 @@ Result<std::unique_ptr<RingDrain>> RingDrain::start(const Instance& instance, ui
                                                     const std::string& path,
                                                     std::chrono::milliseconds sync) {
   std::unique_ptr<RingDrain> drain(new RingDrain(instance, cpu, path, sync));
-  if (Status status = drain->open_files(); !status) return std::move(status).error();
+  if (Status status = drain->open_files(instance, cpu); !status) return std::move(status).error();
   drain->thread_ = std::thread([self = drain.get()] { self->run(); });
   drain->thread_id_.wait(0);
   return drain;
@@ -39,8 +41,8 @@ RingDrain::RingDrain(const Instance& instance, uint32_t cpu, std::string path,
       path_(std::move(path)),
       sync_(sync) {}
 
-Status RingDrain::open_files() {
-  ring_ = FileDescriptor(open(ring_path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+Status RingDrain::open_files(const Instance& instance, uint32_t cpu) {
+  ring_ = instance.open_cpu_file(cpu, "trace_pipe_raw", O_RDONLY | O_NONBLOCK);
   if (!ring_) return system_error(ring_path_, "cannot open", errno);
   file_ = FileDescriptor(open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!file_) return system_error(path_, "cannot create", errno);
@@ -64,8 +66,11 @@ void RingDrain::run() {
   thread_id_.notify_all();
   // A ring that overflows is worse than a task that waits a little longer. Without the right to
   // that it is an ordinary thread.
-  const sched_param priority{.sched_priority = 1};
-  pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority);
+  {
+    const Privilege privilege{Capability::SysNice};
+    const sched_param priority{.sched_priority = 1};
+    pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority);
+  }
   Clock::time_point next_sync = Clock::now() + sync_;
   while (!stopping_ && !failed_) {
     pollfd waiting[] = {{ring_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};

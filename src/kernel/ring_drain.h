@@ -51,7 +51,7 @@ class RingDrain {
  private:
   RingDrain(const Instance& instance, uint32_t cpu, std::string path,
             std::chrono::milliseconds sync);
-  Status open_files();
+  Status open_files(const Instance& instance, uint32_t cpu);
   void run();
   bool move_full_pages();
   bool take_rest();

@@ -7,7 +7,6 @@
 #include <random>
 
 #include "base/byte_writer.h"
-#include "base/small_file.h"
 #include "kernel/kernel_files.h"
 #include "kernel/probe_presets.h"
 #include "kernel/ring_stats.h"
@@ -133,7 +132,7 @@ SourceStatus KernelSource::status() {
       request_.buffer_bytes > 0 ? request_.buffer_bytes : default_buffer_bytes(cpus_.size());
   fill_ = 0;
   for (const uint32_t cpu : cpus_) {
-    const Result<std::string> text = read_small_file(instance_->cpu_file(cpu, "stats"));
+    const Result<std::string> text = instance_->read_cpu_file(cpu, "stats");
     if (!text) continue;
     const kernel::RingStats stats = kernel::parse_ring_stats(*text);
     status.events += stats.events();
@@ -161,7 +160,7 @@ Status KernelSource::stop() {
   note(instance_->stop());
   for (const auto& drain : drains_) note(drain->finish());
   for (const uint32_t cpu : cpus_) {
-    const Result<std::string> text = read_small_file(instance_->cpu_file(cpu, "stats"));
+    const Result<std::string> text = instance_->read_cpu_file(cpu, "stats");
     if (!text) continue;
     part_.lost += kernel::parse_ring_stats(*text).lost();
     final_stats_.push_back("CPU: " + std::to_string(cpu) + "\n" + *text);

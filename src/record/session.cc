@@ -98,8 +98,9 @@ recording::Description describe(const SessionRequest& request, const HostClock& 
   return description;
 }
 
-// The instance and the probes of a session, whoever made them. Whether nothing is left.
-bool remove_from_kernel(const kernel::Tracefs& tracefs, const std::string& session) {
+// The instance and the probes of a user's session. Whether nothing is left.
+bool remove_from_kernel(const kernel::Tracefs& tracefs, const std::string& name, uid_t user) {
+  const std::string session = machine_wide_name(name, user);
   const bool no_instance = static_cast<bool>(
       kernel::remove_instance(tracefs.file("instances/" + kernel::instance_name(session))));
   return static_cast<bool>(kernel::remove_probes(tracefs, kernel::probe_group(session))) &&
@@ -172,7 +173,7 @@ std::optional<int> wait_for_end(const SessionRequest& request, const SessionEven
 void clean_up_after_the_dead(const kernel::Tracefs& tracefs) {
   for (const SessionEntry& entry : list_sessions()) {
     if (entry.is_alive || (entry.user != getuid() && getuid() != 0)) continue;
-    if (remove_from_kernel(tracefs, entry.name)) forget_session(entry.name);
+    if (remove_from_kernel(tracefs, entry.name, entry.user)) forget_session(entry.name, entry.user);
   }
 }
 
@@ -193,7 +194,8 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
 
   Result<Watcher> watcher = Watcher::start(
       [&] {
-        if (remove_from_kernel(*tracefs, request.name)) forget_session(request.name);
+        if (remove_from_kernel(*tracefs, request.name, getuid()))
+          forget_session(request.name, getuid());
       },
       {tracefs->descriptor()});
   if (!watcher) return std::move(watcher).error();
@@ -223,7 +225,7 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
   }
   KernelSource kernel(
       *tracefs,
-      {request.name, request.folder, request.events, request.buffer_bytes, request.sync,
+      {machine_wide_name(request.name, getuid()), request.folder, request.events, request.buffer_bytes, request.sync,
        request.processes, request.probes, request.presets, request.compressed},
       *clock);
   if (Status status = kernel.start(); !status) {

@@ -68,7 +68,7 @@ TEST_F(Registry, AKilledOwnersSessionIsDead) {
   const SessionEntry* entry = find(all, name);
   ASSERT_NE(entry, nullptr);
   EXPECT_FALSE(entry->is_alive);
-  forget_session(name);
+  forget_session(name, getuid());
   EXPECT_EQ(find(list_sessions(), name), nullptr);
 }
 
