@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/record_arguments.h"
+#include "cli/record_config.h"
 
 namespace strata::cli {
 namespace {
@@ -163,6 +164,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   Conditions record_conditions;
   RecoverArguments recover_arguments;
   SessionArguments session_arguments;
+  SetupArguments setup_arguments;
   TrimArguments trim_arguments;
   ConvertArguments convert_arguments;
 
@@ -172,6 +174,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   app.require_subcommand(1);
   CLI::App* record = add_record(app, record_arguments, record_conditions);
   CLI::App* session = add_session(app, session_arguments);
+  CLI::App* setup = add_setup(app, setup_arguments);
   CLI::App* info = add_info(app, info_arguments);
   CLI::App* events = add_events(app, events_arguments);
   CLI::App* dump = add_dump(app, dump_arguments, dump_conditions);
@@ -184,6 +187,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
+    if (!record_arguments.config.empty()) read_config(*record, record_arguments.config);
   } catch (const CLI::Success& success) {  // help or version was asked for
     app.exit(success);
     return kExitFine;
@@ -216,6 +220,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   }
   if (recover->parsed()) return Command(std::move(recover_arguments));
   if (session->parsed()) return Command(std::move(session_arguments));
+  if (setup->parsed()) return Command(std::move(setup_arguments));
   return Command(std::move(convert_arguments));
 }
 

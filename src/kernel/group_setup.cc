@@ -108,10 +108,11 @@ Status write_note(const std::string& prefix, const GroupSetup& setup) {
   const std::string path = note_of(prefix);
   const FileDescriptor file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
-  const std::string text = Json{{"group", setup.group},
-                                {"made_group", setup.made_group},
-                                {"made_folder", setup.made_folder}}
-                               .dump();
+  const std::string text = Json{
+      {"group", setup.group},
+      {"made_group", setup.made_group},
+      {"made_folder",
+       setup.made_folder}}.dump();
   if (!file || write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return system_error(path, "cannot write", errno);
   return {};

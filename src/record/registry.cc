@@ -39,8 +39,7 @@ bool is_folder_of(const std::string& path, uid_t owner) {
 
 bool is_usable(const Place& place) {
   return (mkdir(place.folder.c_str(), 0755) == 0 || errno == EEXIST) &&
-         is_folder_of(place.folder, place.owner) &&
-         access(place.folder.c_str(), W_OK | X_OK) == 0;
+         is_folder_of(place.folder, place.owner) && access(place.folder.c_str(), W_OK | X_OK) == 0;
 }
 
 // The folder that root's has for this user. The new folder belongs to the user, not to root, though

@@ -223,11 +223,11 @@ Result<SessionReport> record(const SessionRequest& request, const SessionEvents&
     }
     counters = *std::move(created);
   }
-  KernelSource kernel(
-      *tracefs,
-      {machine_wide_name(request.name, getuid()), request.folder, request.events, request.buffer_bytes, request.sync,
-       request.processes, request.probes, request.presets, request.compressed},
-      *clock);
+  KernelSource kernel(*tracefs,
+                      {machine_wide_name(request.name, getuid()), request.folder, request.events,
+                       request.buffer_bytes, request.sync, request.processes, request.probes,
+                       request.presets, request.compressed},
+                      *clock);
   if (Status status = kernel.start(); !status) {
     std::error_code ignored;  // nothing is in it but files of pages without any
     if (*made) std::filesystem::remove_all(request.folder, ignored);
