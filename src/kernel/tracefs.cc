@@ -62,7 +62,7 @@ Result<Tracefs> Tracefs::find() {
     const Privilege privilege{Capability::DacOverride};
     const FileDescriptor instances(
         open((place + "/instances").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (is_tracefs(instances.get())) return Tracefs(std::move(place), nullptr);
+    if (instances && is_tracefs(instances.get())) return Tracefs(std::move(place), nullptr);
     const int why = errno;
     if (why == EACCES || why == EPERM)
       return Error{place, std::nullopt, "may not be used by this user: " + how_to_get_rights()};
