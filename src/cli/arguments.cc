@@ -187,7 +187,11 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
-    if (!record_arguments.config.empty()) read_config(*record, record_arguments.config);
+    record_arguments.asked.assign(argv, argv + argc);
+    if (!record_arguments.config.empty()) {
+      const std::vector<std::string> words = read_config(*record, record_arguments.config);
+      record_arguments.asked.insert(record_arguments.asked.end(), words.begin(), words.end());
+    }
   } catch (const CLI::Success& success) {  // help or version was asked for
     app.exit(success);
     return kExitFine;
@@ -215,7 +219,6 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   }
   if (record->parsed()) {
     record_arguments.conditions = record_conditions.in_order();
-    record_arguments.asked.assign(argv, argv + argc);
     return Command(std::move(record_arguments));
   }
   if (recover->parsed()) return Command(std::move(recover_arguments));

@@ -115,16 +115,25 @@ CLI::App* add_setup(CLI::App& app, SetupArguments& arguments) {
   CLI::App* setup =
       app.add_subcommand("setup", "Who may record besides root, and what this machine allows");
   setup->group(kRecord);
-  CLI::Option_group* what = setup->add_option_group("what");
-  what->require_option(1);
-  what->add_option("--group", arguments.group,
-                   "Let members of this group record ('tracing' is the usual one); it is made\n"
-                   "where it is missing. Tells what it changes and what it gives away")
-      ->type_name("NAME");
-  what->add_flag("--undo", arguments.undo, "Undo all that --group did, and only that");
-  what->add_flag("--check", arguments.check,
+  CLI::Option* group =
+      setup
+          ->add_option("--group", arguments.group,
+                       "Let members of this group record ('tracing' is the usual one); it is made\n"
+                       "where it is missing. Tells what it changes and what it gives away")
+          ->type_name("NAME");
+  CLI::Option* undo =
+      setup->add_flag("--undo", arguments.undo, "Undo all that --group did, and only that")
+          ->excludes(group);
+  setup
+      ->add_flag("--check", arguments.check,
                  "What kernel, rights, clock, counters and the rest allow here, found out by\n"
-                 "trying, and what each missing thing costs");
+                 "trying, and what each missing thing costs")
+      ->excludes(group)
+      ->excludes(undo);
+  setup->callback([&] {
+    if (arguments.group.empty() && !arguments.undo && !arguments.check)
+      throw CLI::RequiredError("one of --group, --undo and --check");
+  });
   arguments.prefix = kernel::kDefaultPrefix;
   setup
       ->add_option("--prefix", arguments.prefix,

@@ -12,7 +12,6 @@ import signal
 import socket
 import stat
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -117,6 +116,7 @@ def records(place, log):
         found = path.stat()
         assert found.st_uid == MEMBER and stat.S_IMODE(found.st_mode) & 0o077 == 0, path
     message = log.recv(4096).decode()
+    log.close()  # who logs must not wait for who does not read
     assert f"{MEMBER} records session all into {out}" in message, message
     # The command ran without any capability, also without those that could be raised.
     sets = dict(line.split(":\t") for line in (place.work / "caps").read_text().splitlines())
@@ -165,6 +165,22 @@ def at_rest(place, tracefs):
         place.denied("session", "stop", "rest", user=OTHER, says="no session named")
         place.fine("session", "stop", "rest")
         assert recorder.wait(timeout=60) == 0
+    finally:
+        recorder.kill()
+        recorder.communicate()
+
+
+def without_descriptors(place, tracefs):
+    """A file of the tracer never becomes what complaints are written to."""
+    recorder = place.started(
+        "-c", f"exec {place.program} record -o bare --name bare -e sched_switch <&- >&- 2>&-",
+        program="/bin/sh")
+    try:
+        instance = f"strata-bare@{MEMBER}"
+        assert machine.wait_for(lambda: instance in tracefs.instances())
+        standard = [os.readlink(f"/proc/{recorder.pid}/fd/{number}") for number in range(3)]
+        assert all(path.startswith("/dev/") for path in standard), standard
+        place.fine("session", "stop", "bare")
     finally:
         recorder.kill()
         recorder.communicate()
@@ -248,6 +264,26 @@ def forged(place, tracefs):
         machine.stop(recorder)
 
 
+def own_group(place):
+    """A group that is missing is made, and is gone when it is undone; one that was there stays."""
+    if shutil.which("groupadd") is None:
+        return
+    shutil.copytree("/etc", place.folder / "etc", symlinks=True, ignore_dangling_symlinks=True)
+    subprocess.run(["mount", "--bind", place.folder / "etc", "/etc"], check=True)
+    groups = pathlib.Path("/etc/group")
+    for made in (True, False):
+        if not made:
+            subprocess.run(["groupadd", "strata-test"], check=True)
+        done = place.root("setup", "--group", "strata-test", "--prefix", place.folder)
+        assert done.returncode == 0 and ("made the group" in done.stdout) == made, done
+        assert "strata-test:" in groups.read_text()
+        undone(place)
+        assert ("strata-test:" in groups.read_text()) != made
+    done = place.root("setup", "--group", "-x", "--prefix", place.folder)
+    assert done.returncode != 0 and not place.copy.exists(), done
+    subprocess.run(["umount", "/etc"], check=True)
+
+
 def undone(place):
     done = place.root("setup", "--undo", "--prefix", place.folder)
     assert done.returncode == 0 and str(place.copy) in done.stdout, done
@@ -267,9 +303,11 @@ try:
         refused(place)
         records(place, log)
         at_rest(place, tracefs)
+        without_descriptors(place, tracefs)
         killed(place, tracefs)
         files(place)
         forged(place, tracefs)
         undone(place)
+        own_group(place)
 finally:
     tracefs.close()
