@@ -14,14 +14,16 @@
 namespace strata::kernel {
 namespace {
 
-// The copy that belongs to this program, or the one of the usual place; empty: there is none.
+// The copy that belongs to this program, which may be itself, or the one of the usual place; empty:
+// there is none.
 std::string installed_program() {
   std::error_code error;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path above = own.parent_path().parent_path();  // of bin/strata
   struct stat status {};
-  for (const std::string& place :
-       {group_program(own.parent_path().parent_path().string()), group_program(kDefaultPrefix)}) {
-    if (stat(place.c_str(), &status) == 0) return place;
+  for (const std::string& prefix :
+       {above.string(), above.parent_path().string(), std::string(kDefaultPrefix)}) {
+    if (stat(group_program(prefix).c_str(), &status) == 0) return group_program(prefix);
   }
   return {};
 }
@@ -53,6 +55,8 @@ void become_group_program(char** argv) {
 
 std::string how_to_get_rights() {
   if (geteuid() == 0) return "root lacks capabilities here (a container?)";
+  if (has_lent_privileges())
+    return "the group's program lacks a right; let an administrator run 'strata setup' again";
   const std::string program = installed_program();
   if (program.empty())
     return "run as root, or let an administrator run 'strata setup --group " +

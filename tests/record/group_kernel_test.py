@@ -101,6 +101,9 @@ def refused(place):
     if not pathlib.Path("/usr/local/lib/strata/strata-tracing").exists():
         told = place.denied("record", "--duration", "1s", program=alone, says="strata setup --group")
     alone.unlink()
+    told = place.denied("--no-new-privs", place.program, "record", "--duration", "1s",
+                        program="setpriv", says="may not be used by this user")
+    assert "no_new_privs" in told, told
     assert list(place.work.iterdir()) == []
 
 
@@ -130,6 +133,20 @@ def records(place, log):
     assert '"filename":"socket:' in state, "files of another user's process are missing"
     names = {event["event"] for event in machine.events(out / "host.dat")}
     assert "sched_switch" in names, names
+
+
+def checks(place, tracefs):
+    """What is allowed is told for who asks, and nothing stays of finding it out."""
+    before = tracefs.instances(), tracefs.read("uprobe_events")
+    for user, group, allowed in ((MEMBER, GROUP, True), (OTHER, OTHER, False)):
+        done = place.user("setup", "--check", "--json", user=user, group=group)
+        found = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+        assert done.returncode == (0 if allowed else 1), done
+        for name in ("rights", "tracer", "instances", "events"):
+            assert found[name]["available"] == allowed, found[name]
+            assert ("cost" in found[name]) != allowed, found[name]
+    assert (tracefs.instances(), tracefs.read("uprobe_events")) == before
+    assert "prev_comm" in place.fine("events", "-e", "sched:sched_switch")
 
 
 def all_threads(pid):
@@ -195,6 +212,15 @@ def killed(place, tracefs):
     assert not [name for name in tracefs.instances() if f"@{MEMBER}" in name], tracefs.instances()
     assert f"strata_killed_40{MEMBER}" not in tracefs.read("uprobe_events")
     assert not machine.watchers(place.work / "killed")
+    # Without the watcher it is the next recording that does.
+    recorder = recording(place, "orphan", tracefs)
+    for watcher in machine.watchers(place.work / "orphan"):
+        os.kill(watcher, signal.SIGKILL)
+    recorder.kill()
+    recorder.communicate()
+    assert f"strata-orphan@{MEMBER}" in tracefs.instances()
+    place.fine("record", "--duration", "100ms", "-e", "sched_switch", "-o", place.work / "next")
+    assert f"strata-orphan@{MEMBER}" not in tracefs.instances()
     assert list((SESSIONS / str(MEMBER)).iterdir()) == []
 
 
@@ -302,6 +328,7 @@ try:
         set_up(place)
         refused(place)
         records(place, log)
+        checks(place, tracefs)
         at_rest(place, tracefs)
         without_descriptors(place, tracefs)
         killed(place, tracefs)
