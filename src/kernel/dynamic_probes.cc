@@ -61,6 +61,7 @@ Result<std::vector<std::pair<std::string, std::string>>> list_probes(const Trace
 // What the kernel itself says of the last line that it refused, if that was this one: its error_log
 // has "trace_uprobe: error: Invalid register name" and the line below it.
 std::string kernels_reason(const Tracefs& tracefs, std::string_view definition) {
+  const Privilege privilege{Capability::DacOverride};
   const Result<std::string> log = read_small_file(tracefs.file("error_log"));
   if (!log) return {};
   const size_t command = log->rfind("Command: ");
@@ -69,6 +70,19 @@ std::string kernels_reason(const Tracefs& tracefs, std::string_view definition) 
   const std::string_view refused = std::string_view(*log).substr(command + 9);
   if (refused.substr(0, refused.find('\n')) != definition) return {};
   return log->substr(error + 7, log->find('\n', error) - error - 7);
+}
+
+// Otherwise `errno` tells. Opened with more rights than the user has, and written without them: the
+// kernel looks up the program while we write, as whoever writes.
+bool tell(const std::string& path, const std::string& definition) {
+  const auto open_list = [&] {
+    const Privilege privilege{Capability::DacOverride};
+    // Appended, always: emptying the file first would remove everybody's probes.
+    return FileDescriptor(open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  };
+  const FileDescriptor list = open_list();
+  return list && write(list.get(), definition.data(), definition.size()) ==
+                     static_cast<ssize_t>(definition.size());
 }
 
 // What would end the path, or the line, in the kernel's eyes.
@@ -143,13 +157,11 @@ Status DynamicProbes::tell_kernel(const ProbeSite& site, const std::string& even
   // To the kernel a line is a command of its own.
   if (definition.find('\n') != std::string::npos)
     return Error{path, std::nullopt, "a probe is one line: '" + definition + "'"};
-  const Privilege privilege{Capability::DacOverride};
-  // Appended, always: a write that empties the file first would remove everybody's probes.
-  Status status = append_small_file(path, definition);
-  if (status) return status;
+  if (tell(path, definition)) return {};
+  const int why = errno;
   if (const std::string reason = kernels_reason(tracefs_, definition); !reason.empty())
     return Error{path, std::nullopt, "the kernel refused '" + definition + "': " + reason};
-  return status;
+  return system_error(path, "cannot write '" + definition + "'", why);
 }
 
 std::string DynamicProbes::unique_name(const std::string& base) const {
