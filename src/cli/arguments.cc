@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/record_arguments.h"
+#include "cli/record_config.h"
 
 namespace strata::cli {
 namespace {
@@ -164,6 +165,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   RecoverArguments recover_arguments;
   SessionArguments session_arguments;
   Conditions session_conditions;
+  SetupArguments setup_arguments;
   TrimArguments trim_arguments;
   ConvertArguments convert_arguments;
 
@@ -173,6 +175,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   app.require_subcommand(1);
   CLI::App* record = add_record(app, record_arguments, record_conditions);
   CLI::App* session = add_session(app, session_arguments, session_conditions);
+  CLI::App* setup = add_setup(app, setup_arguments);
   CLI::App* info = add_info(app, info_arguments);
   CLI::App* events = add_events(app, events_arguments);
   CLI::App* dump = add_dump(app, dump_arguments, dump_conditions);
@@ -185,6 +188,11 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
+    record_arguments.asked.assign(argv, argv + argc);
+    if (!record_arguments.config.empty()) {
+      const std::vector<std::string> words = read_config(*record, record_arguments.config);
+      record_arguments.asked.insert(record_arguments.asked.end(), words.begin(), words.end());
+    }
   } catch (const CLI::Success& success) {  // help or version was asked for
     app.exit(success);
     return kExitFine;
@@ -212,7 +220,6 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   }
   if (record->parsed()) {
     record_arguments.conditions = record_conditions.in_order();
-    record_arguments.asked.assign(argv, argv + argc);
     return Command(std::move(record_arguments));
   }
   if (recover->parsed()) return Command(std::move(recover_arguments));
@@ -220,6 +227,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
     session_arguments.enable = session_conditions.in_order();
     return Command(std::move(session_arguments));
   }
+  if (setup->parsed()) return Command(std::move(setup_arguments));
   return Command(std::move(convert_arguments));
 }
 

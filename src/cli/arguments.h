@@ -77,6 +77,7 @@ struct ConvertArguments {
 };
 
 struct RecordArguments {
+  std::string config;  // a file with more of these
   std::vector<std::string> profiles;
   std::string profiles_file;
   std::vector<EventOrFilter> conditions;
@@ -120,8 +121,17 @@ struct SessionArguments {
   bool json = false;
 };
 
-using Command = std::variant<InfoArguments, EventsArguments, DumpArguments, TrimArguments,
-                             ConvertArguments, RecordArguments, RecoverArguments, SessionArguments>;
+struct SetupArguments {
+  std::string group;  // who may record from now on; empty: not asked for
+  bool check = false;
+  bool undo = false;
+  std::string prefix;  // below which a program is installed
+  bool json = false;
+};
+
+using Command =
+    std::variant<InfoArguments, EventsArguments, DumpArguments, TrimArguments, ConvertArguments,
+                 RecordArguments, RecoverArguments, SessionArguments, SetupArguments>;
 
 // The command, or the exit status where there is nothing to do: help was asked for and shown, or
 // the arguments are wrong and that was said.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,11 +69,17 @@ class Conditions {
     filter_ = add_repeated(command, "-F", filters_, filter_help)->type_name("EXPR");
   }
 
-  // CLI11 keeps the values of each option by itself, and the order of the options.
+  // CLI11 keeps the values of each option by itself, and the order of the options; but for those of
+  // a file, which has no order: its filters are for all.
   std::vector<EventOrFilter> in_order() const {
     std::vector<EventOrFilter> all;
     size_t e = 0;
     size_t f = 0;
+    const auto given = [&](const CLI::Option* option) {
+      return std::ranges::find(command_->parse_order(), option) != command_->parse_order().end();
+    };
+    while (!given(filter_) && f < filters_.size()) all.push_back({true, filters_[f++]});
+    while (!given(event_) && e < events_.size()) all.push_back({false, events_[e++]});
     for (const CLI::Option* option : command_->parse_order()) {
       if (option == event_ && e < events_.size()) all.push_back({false, events_[e++]});
       if (option == filter_ && f < filters_.size()) all.push_back({true, filters_[f++]});

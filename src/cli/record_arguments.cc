@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/record_arguments.h"
 
+#include "kernel/group_program.h"
+
 namespace strata::cli {
 
 CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& conditions) {
@@ -82,6 +84,11 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
       ->type_name("TIME");
   add_packing(*record, arguments.packing);
   add_json(*record, arguments.json, "What was recorded, as a JSON object");
+  record
+      ->add_option("--config", arguments.config,
+                   "A TOML file with any of these options, as in profile = \"system\"; what is\n"
+                   "said here counts more")
+      ->type_name("FILE");
   record->add_option("COMMAND", arguments.command,
                      "Behind '--': run this, and record until it ends");
   record->footer(
@@ -137,6 +144,42 @@ CLI::App* add_session(CLI::App& app, SessionArguments& arguments, Conditions& co
   session->footer(
       "Examples:\n  strata session list\n  strata session change nightly --enable block");
   return session;
+}
+
+CLI::App* add_setup(CLI::App& app, SetupArguments& arguments) {
+  CLI::App* setup =
+      app.add_subcommand("setup", "Who may record besides root, and what this machine allows");
+  setup->group(kRecord);
+  CLI::Option* group =
+      setup
+          ->add_option("--group", arguments.group,
+                       "Let members of this group record ('tracing' is the usual one); it is made\n"
+                       "where it is missing. Tells what it changes and what it gives away")
+          ->type_name("NAME");
+  CLI::Option* undo =
+      setup->add_flag("--undo", arguments.undo, "Undo all that --group did, and only that")
+          ->excludes(group);
+  setup
+      ->add_flag("--check", arguments.check,
+                 "What kernel, rights, clock, counters and the rest allow here, found out by\n"
+                 "trying, and what each missing thing costs")
+      ->excludes(group)
+      ->excludes(undo);
+  setup->callback([&] {
+    if (arguments.group.empty() && !arguments.undo && !arguments.check)
+      throw CLI::RequiredError("one of --group, --undo and --check");
+  });
+  arguments.prefix = kernel::kDefaultPrefix;
+  setup
+      ->add_option("--prefix", arguments.prefix,
+                   "Where the group's program is: FOLDER/lib/strata; default: /usr/local")
+      ->type_name("FOLDER");
+  add_json(*setup, arguments.json, "What was changed, or found, as a JSON object");
+  setup->footer(
+      "Examples:\n"
+      "  strata setup --check\n"
+      "  sudo strata setup --group tracing && sudo usermod -aG tracing alice");
+  return setup;
 }
 
 CLI::App* add_recover(CLI::App& app, RecoverArguments& arguments) {

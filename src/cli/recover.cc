@@ -22,7 +22,11 @@ bool is_being_recorded(const std::string& folder) {
   if (resolved == nullptr) return false;
   const std::string path = resolved;
   free(resolved);
+  struct stat status {};
+  stat(path.c_str(), &status);
   for (const record::SessionEntry& session : record::list_sessions()) {
+    // A user's word counts for what is the user's, root's for everything.
+    if (session.user != 0 && session.user != status.st_uid) continue;
     if (session.is_alive && (session.folder == path || path.starts_with(session.folder + "/"))) {
       complain(Error{folder, std::nullopt,
                      "is being recorded by session '" + session.name + "': 'strata session stop " +

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/file_descriptor.h"
 #include "base/output.h"
+#include "base/small_file.h"
 #include "base/time_text.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "kernel/proc_text.h"
 #include "record/control.h"
 #include "record/registry.h"
 #include "record/session_change.h"
@@ -20,13 +23,32 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A user sees their own; root sees all.
+// A user sees their own; root sees all, those of others by their machine-wide names.
 std::vector<record::SessionEntry> visible_sessions() {
   std::vector<record::SessionEntry> sessions = record::list_sessions();
   std::erase_if(sessions, [](const record::SessionEntry& session) {
     return !session.is_alive || (getuid() != 0 && session.user != getuid());
   });
+  for (record::SessionEntry& session : sessions) {
+    if (session.user != getuid())
+      session.name = record::machine_wide_name(session.name, session.user);
+  }
   return sessions;
+}
+
+// To the process that a session names, if it is one of that user's: what a session says of itself
+// is the user's word, and must not turn root's signal against another process.
+Status interrupt(const record::SessionEntry& session) {
+  const std::string name = std::to_string(session.process);
+  const FileDescriptor process(static_cast<int>(syscall(SYS_pidfd_open, session.process, 0)));
+  if (!process) return system_error(session.name, "cannot be stopped: process " + name, errno);
+  const Result<std::string> status = read_small_file("/proc/" + name + "/status");
+  if (!status || kernel::parse_status(*status).uid != static_cast<int32_t>(session.user))
+    return Error{session.name, std::nullopt,
+                 "cannot be stopped: process " + name + " is not of its user"};
+  if (syscall(SYS_pidfd_send_signal, process.get(), SIGINT, nullptr, 0) != 0)
+    return system_error(session.name, "cannot be stopped", errno);
+  return {};
 }
 
 int list(bool json) {
@@ -67,8 +89,8 @@ std::optional<record::SessionEntry> find_session(const std::string& name) {
 int stop(const std::string& name, bool json) {
   const std::optional<record::SessionEntry> session = find_session(name);
   if (!session) return kExitInput;
-  if (kill(session->process, SIGINT) != 0) {
-    complain(name + ": cannot be stopped: " + std::strerror(errno));
+  if (const Status status = interrupt(*session); !status) {
+    complain(status.error());
     return kExitInput;
   }
   const auto lives = [&] {

@@ -12,6 +12,7 @@
 
 #include "base/file_descriptor.h"
 #include "base/small_file.h"
+#include "kernel/privilege.h"
 
 namespace strata::kernel {
 namespace {
@@ -44,6 +45,7 @@ std::pair<std::string, std::string> name_of(const std::string& definition) {
 Result<std::vector<std::pair<std::string, std::string>>> list_probes(const Tracefs& tracefs,
                                                                      const ProbeFile& file) {
   std::vector<std::pair<std::string, std::string>> names;
+  const Privilege privilege{Capability::DacOverride};
   if (!tracefs.has(file.name)) return names;
   Result<std::string> text = read_small_file(tracefs.file(file.name));
   if (!text) return std::move(text).error();
@@ -59,6 +61,7 @@ Result<std::vector<std::pair<std::string, std::string>>> list_probes(const Trace
 // What the kernel itself says of the last line that it refused, if that was this one: its error_log
 // has "trace_uprobe: error: Invalid register name" and the line below it.
 std::string kernels_reason(const Tracefs& tracefs, std::string_view definition) {
+  const Privilege privilege{Capability::DacOverride};
   const Result<std::string> log = read_small_file(tracefs.file("error_log"));
   if (!log) return {};
   const size_t command = log->rfind("Command: ");
@@ -69,6 +72,19 @@ std::string kernels_reason(const Tracefs& tracefs, std::string_view definition) 
   return log->substr(error + 7, log->find('\n', error) - error - 7);
 }
 
+// Otherwise `errno` tells. Opened with more rights than the user has, and written without them: the
+// kernel looks up the program while we write, as whoever writes.
+bool tell(const std::string& path, const std::string& definition) {
+  const auto open_list = [&] {
+    const Privilege privilege{Capability::DacOverride};
+    // Appended, always: emptying the file first would remove everybody's probes.
+    return FileDescriptor(open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  };
+  const FileDescriptor list = open_list();
+  return list && write(list.get(), definition.data(), definition.size()) ==
+                     static_cast<ssize_t>(definition.size());
+}
+
 // What would end the path, or the line, in the kernel's eyes.
 bool is_plain_path(std::string_view path) {
   return path.find_first_of(" \t\n\r\v\f#") == std::string_view::npos;
@@ -76,7 +92,8 @@ bool is_plain_path(std::string_view path) {
 
 Status disable(const std::string& folder, const std::string& group) {
   const std::string path = folder + "/events/" + group + "/enable";
-  if (access(path.c_str(), F_OK) != 0) return {};
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return {};
   return write_small_file(path, "0");
 }
 
@@ -137,12 +154,14 @@ Status DynamicProbes::tell_kernel(const ProbeSite& site, const std::string& even
     shown = "/proc/self/fd/" + std::to_string(file.get());
   }
   const std::string definition = site.definition(group_, event, shown);
-  // Appended, always: a write that empties the file first would remove everybody's probes.
-  Status status = append_small_file(path, definition);
-  if (status) return status;
+  // To the kernel a line is a command of its own.
+  if (definition.find('\n') != std::string::npos)
+    return Error{path, std::nullopt, "a probe is one line: '" + definition + "'"};
+  if (tell(path, definition)) return {};
+  const int why = errno;
   if (const std::string reason = kernels_reason(tracefs_, definition); !reason.empty())
     return Error{path, std::nullopt, "the kernel refused '" + definition + "': " + reason};
-  return status;
+  return system_error(path, "cannot write '" + definition + "'", why);
 }
 
 std::string DynamicProbes::unique_name(const std::string& base) const {
@@ -210,6 +229,7 @@ Result<std::vector<std::string>> probe_groups(const Tracefs& tracefs) {
 }
 
 Status remove_probes(const Tracefs& tracefs, const std::string& group) {
+  const Privilege privilege{Capability::DacOverride};
   // What is enabled anywhere cannot be removed. The first failure is told, but ends nothing: what
   // can be removed should be.
   Status first;

@@ -10,6 +10,7 @@
 #include "base/near_names.h"
 #include "base/small_file.h"
 #include "ftrace/format_file.h"
+#include "kernel/privilege.h"
 
 namespace strata::kernel {
 namespace {
@@ -40,6 +41,7 @@ FullName dynamic_event(std::string_view line) {
 }  // namespace
 
 Result<EventCatalog> EventCatalog::read(const Tracefs& tracefs) {
+  const Privilege privilege{Capability::DacOverride};
   Result<std::string> available = read_small_file(tracefs.file("available_events"));
   if (!available) return std::move(available).error();
   // Kernels without dynamic events lack the second file.
@@ -84,6 +86,7 @@ Result<std::string> EventCatalog::format_text(std::string_view system,
   if (event == nullptr)
     return Error{"", std::nullopt,
                  "this kernel has no event " + std::string(system) + ":" + std::string(name)};
+  const Privilege privilege{Capability::DacOverride};
   return read_small_file(folder_ + "/" + event->system + "/" + event->name + "/format");
 }
 

@@ -12,6 +12,7 @@
 #include <map>
 
 #include "base/small_file.h"
+#include "kernel/privilege.h"
 
 namespace strata::kernel {
 namespace {
@@ -82,6 +83,7 @@ std::string list_of(const std::vector<pid_t>& threads) {
 std::string instance_name(const std::string& session) { return "strata-" + session; }
 
 Result<Instance> Instance::create(const Tracefs& tracefs, const std::string& name) {
+  const Privilege privilege{Capability::DacOverride};
   Instance instance;
   const std::string path = tracefs.file("instances/" + instance_name(name));
   {
@@ -123,16 +125,24 @@ std::string Instance::cpu_file(uint32_t cpu, std::string_view name) const {
   return path_ + "/per_cpu/cpu" + std::to_string(cpu) + "/" + std::string(name);
 }
 
-Status Instance::set_clock(std::string_view clock) {
-  return write_small_file(file("trace_clock"), clock);
+FileDescriptor Instance::open_cpu_file(uint32_t cpu, std::string_view name, int flags) const {
+  const Privilege privilege{Capability::DacOverride};
+  return FileDescriptor(open(cpu_file(cpu, name).c_str(), flags | O_CLOEXEC));
 }
 
+Status Instance::write(std::string_view name, std::string_view text) {
+  const Privilege privilege{Capability::DacOverride};
+  return write_small_file(file(name), text);
+}
+
+Status Instance::set_clock(std::string_view clock) { return write("trace_clock", clock); }
+
 Status Instance::set_buffer_size(uint64_t bytes_a_cpu) {
-  return write_small_file(file("buffer_size_kb"),
-                          std::to_string(std::max<uint64_t>(bytes_a_cpu / 1024, 1)));
+  return write("buffer_size_kb", std::to_string(std::max<uint64_t>(bytes_a_cpu / 1024, 1)));
 }
 
 void Instance::enable(const std::vector<EventChoice>& events, std::vector<Error>& refused) {
+  const Privilege privilege{Capability::DacOverride};
   // Hundreds of system calls at once cost one write instead of hundreds, where all of them are
   // wanted.
   std::map<std::string_view, size_t> unfiltered;
@@ -155,58 +165,59 @@ void Instance::enable(const std::vector<EventChoice>& events, std::vector<Error>
         continue;
       }
     }
-    if (Status status = write_small_file(event_file(event, "enable"), "1"); !status)
+    if (Status status = write(event_file(event, "enable"), "1"); !status)
       refused.push_back(std::move(status).error());
   }
 }
 
-std::string Instance::event_file(const EventChoice& event, std::string_view name) const {
-  return path_ + "/events/" + event.system + "/" + event.name + "/" + std::string(name);
+std::string Instance::event_file(const EventChoice& event, std::string_view name) {
+  return "events/" + event.system + "/" + event.name + "/" + std::string(name);
+}
+
+std::string Instance::read(std::string_view name) const {
+  const Privilege privilege{Capability::DacOverride};
+  Result<std::string> text = read_small_file(file(name));
+  return text ? *std::move(text) : "";
 }
 
 bool Instance::is_enabled(const EventChoice& event) const {
-  const Result<std::string> text = read_small_file(event_file(event, "enable"));
-  return text && text->starts_with('1');
+  return read(event_file(event, "enable")).starts_with('1');
 }
 
 std::string Instance::filter_of(const EventChoice& event) const {
-  const Result<std::string> text = read_small_file(event_file(event, "filter"));
-  const std::string filter = text ? text->substr(0, text->find('\n')) : "";
+  const std::string text = read(event_file(event, "filter"));
+  const std::string filter = text.substr(0, text.find('\n'));
   return filter == "none" ? "" : filter;
 }
 
 Status Instance::set_filter(const EventChoice& event) {
-  if (write_small_file(event_file(event, "filter"), event.filter.empty() ? "0" : event.filter))
-    return {};
+  if (write(event_file(event, "filter"), event.filter.empty() ? "0" : event.filter)) return {};
   return Error{event.full_name(), std::nullopt,
                "the kernel does not take the filter '" + event.filter + "'"};
 }
 
 Status Instance::set_system_filter(const std::string& system, const std::string& filter) {
-  const std::string path = file("events/" + system + "/filter");
-  struct stat found {};
-  if (stat(path.c_str(), &found) != 0) return {};
-  return write_small_file(path, filter.empty() ? "0" : filter);
+  const std::string name = "events/" + system + "/filter";
+  return read(name).empty() ? Status() : write(name, filter.empty() ? "0" : filter);
 }
 
 Status Instance::disable(const EventChoice& event) {
-  if (Status status = write_small_file(event_file(event, "enable"), "0"); !status) return status;
+  if (Status status = write(event_file(event, "enable"), "0"); !status) return status;
   return set_filter({event.system, event.name, ""});
 }
 
 Status Instance::follow(const std::vector<pid_t>& processes) {
-  const char* children = processes.empty() ? "0" : "1";
-  if (Status status = write_small_file(file("options/event-fork"), children); !status)
+  if (Status status = write("options/event-fork", processes.empty() ? "0" : "1"); !status)
     return status;
-  return write_small_file(file("set_event_pid"), list_of(processes));
+  return write("set_event_pid", list_of(processes));
 }
 
 Status Instance::leave_out(const std::vector<pid_t>& threads) {
-  return write_small_file(file("set_event_notrace_pid"), list_of(threads));
+  return write("set_event_notrace_pid", list_of(threads));
 }
 
-Status Instance::start() { return write_small_file(file("tracing_on"), "1"); }
-Status Instance::stop() { return write_small_file(file("tracing_on"), "0"); }
+Status Instance::start() { return write("tracing_on", "1"); }
+Status Instance::stop() { return write("tracing_on", "0"); }
 
 Status Instance::remove() {
   // Closing it stops the tracing and frees the ring.
@@ -216,6 +227,7 @@ Status Instance::remove() {
 }
 
 Status remove_instance(const std::string& path) {
+  const Privilege privilege{Capability::DacOverride};
   (void)static_cast<bool>(write_small_file(path + "/tracing_on", "0"));
   (void)static_cast<bool>(write_small_file(path + "/events/enable", "0"));
   // Whoever still reads a ring holds the instance for a moment.

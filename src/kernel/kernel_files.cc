@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "base/small_file.h"
+#include "kernel/privilege.h"
 
 namespace strata::kernel {
 namespace {
@@ -46,6 +47,7 @@ bool is_number(const char* text) { return *text >= '0' && *text <= '9'; }
 
 Result<KernelFiles> read_kernel_files(const Tracefs& tracefs,
                                       const std::vector<EventChoice>& events) {
+  const Privilege privilege{Capability::DacOverride, Capability::Syslog};
   KernelFiles files;
   for (const auto& [name, text] : {std::pair{"events/header_page", &files.header_page},
                                    std::pair{"events/header_event", &files.header_event}}) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "kernel/perf_event.h"
+#include "kernel/privilege.h"
 
 namespace strata::kernel {
 namespace {
@@ -106,6 +107,7 @@ Status CounterGroup::map_ring(size_t ring_size) {
   if (ring_size < page || (ring_size & (ring_size - 1)) != 0)
     return Error{name(), std::nullopt, "the size of a ring must be a power of two of pages"};
   // To be written to: only then does the kernel keep what was not read, and counts what is lost.
+  const Privilege privilege{Capability::IpcLock};
   void* mapping =
       mmap(nullptr, page + ring_size, PROT_READ | PROT_WRITE, MAP_SHARED, events_[0].get(), 0);
   if (mapping == MAP_FAILED) {

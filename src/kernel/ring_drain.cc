@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <vector>
 
+#include "kernel/privilege.h"
+
 namespace strata::kernel {
 namespace {
 
@@ -37,7 +39,7 @@ Result<PageFile> PageFile::create(std::string path) {
 Result<std::unique_ptr<RingDrain>> RingDrain::start(const Instance& instance, uint32_t cpu,
                                                     PageFile file, std::chrono::milliseconds sync) {
   std::unique_ptr<RingDrain> drain(new RingDrain(instance, cpu, std::move(file), sync));
-  if (Status status = drain->open_files(); !status) return std::move(status).error();
+  if (Status status = drain->open_files(instance, cpu); !status) return std::move(status).error();
   drain->thread_ = std::thread([self = drain.get()] { self->run(); });
   drain->thread_id_.wait(0);
   return drain;
@@ -50,8 +52,8 @@ RingDrain::RingDrain(const Instance& instance, uint32_t cpu, PageFile file,
       sync_(sync),
       file_(std::move(file)) {}
 
-Status RingDrain::open_files() {
-  ring_ = FileDescriptor(open(ring_path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+Status RingDrain::open_files(const Instance& instance, uint32_t cpu) {
+  ring_ = instance.open_cpu_file(cpu, "trace_pipe_raw", O_RDONLY | O_NONBLOCK);
   if (!ring_) return system_error(ring_path_, "cannot open", errno);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return system_error(file_.path, "cannot make a pipe", errno);
@@ -73,8 +75,11 @@ void RingDrain::run() {
   thread_id_.notify_all();
   // A ring that overflows is worse than a task that waits a little longer. Without the right to
   // that it is an ordinary thread.
-  const sched_param priority{.sched_priority = 1};
-  pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority);
+  {
+    const Privilege privilege{Capability::SysNice};
+    const sched_param priority{.sched_priority = 1};
+    pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority);
+  }
   Clock::time_point next_sync = Clock::now() + sync_;
   while (!stopping_ && !failed_) {
     pollfd waiting[] = {{ring_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};

@@ -66,7 +66,7 @@ class RingDrain {
 
  private:
   RingDrain(const Instance& instance, uint32_t cpu, PageFile file, std::chrono::milliseconds sync);
-  Status open_files();
+  Status open_files(const Instance& instance, uint32_t cpu);
   void run();
   void wake();
   void change_file();

@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "kernel/privilege.h"
+
 namespace strata::kernel {
 namespace {
 
@@ -16,6 +18,7 @@ constexpr std::string_view kDeleted = " (deleted)";
 }  // namespace
 
 std::vector<std::string> running_programs(const std::vector<Glob>& names) {
+  const Privilege privilege{Capability::SysPtrace};
   std::vector<std::string> found;
   std::set<std::pair<dev_t, ino_t>> known;
   std::error_code ignored;

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/tracefs.h"
 
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <sstream>
 
 #include "base/small_file.h"
+#include "kernel/group_program.h"
+#include "kernel/privilege.h"
 
 namespace strata::kernel {
 namespace {
@@ -39,18 +45,27 @@ std::string mounted_at() {
   return {};
 }
 
+// What is written there is written with more rights than a user has: not into a file system that
+// only looks like it. Otherwise `errno` tells.
+bool is_tracefs(int folder) {
+  struct statfs system {};
+  if (fstatfs(folder, &system) != 0) return false;
+  errno = ENODEV;
+  return system.f_type == TRACEFS_MAGIC;
+}
+
 }  // namespace
 
 Result<Tracefs> Tracefs::find() {
   std::string place = mounted_at();
   if (!place.empty()) {
-    if (access((place + "/instances").c_str(), X_OK) == 0)
-      return Tracefs(std::move(place), nullptr);
+    const Privilege privilege{Capability::DacOverride};
+    const FileDescriptor instances(
+        open((place + "/instances").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (instances && is_tracefs(instances.get())) return Tracefs(std::move(place), nullptr);
     const int why = errno;
     if (why == EACCES || why == EPERM)
-      return Error{place, std::nullopt,
-                   "may not be used by this user: run as root, or let an administrator mount it "
-                   "with the option gid= of a group of yours"};
+      return Error{place, std::nullopt, "may not be used by this user: " + how_to_get_rights()};
     return system_error(place, "is no tracefs that has instances", why);
   }
   auto mount = std::make_shared<FileDescriptor>(make_detached_mount());
@@ -58,12 +73,23 @@ Result<Tracefs> Tracefs::find() {
     const int why = errno;
     if (why == ENODEV)
       return Error{kUsualPlace, std::nullopt, "this kernel has no tracefs (CONFIG_TRACING)"};
+    if (why == EPERM && has_lent_privileges())
+      return Error{kUsualPlace, std::nullopt,
+                   "tracefs is not mounted: an administrator has to run 'mount -t tracefs nodev "
+                   "/sys/kernel/tracing'"};
+    if (why == EPERM)
+      return Error{kUsualPlace, std::nullopt,
+                   "tracefs is not mounted, and may not be by this user: " + how_to_get_rights()};
     return system_error(kUsualPlace, "tracefs is not mounted, and cannot be", why);
   }
   std::string path = "/proc/self/fd/" + std::to_string(mount->get());
   return Tracefs(std::move(path), std::move(mount));
 }
 
-bool Tracefs::has(const std::string& name) const { return access(file(name).c_str(), F_OK) == 0; }
+bool Tracefs::has(const std::string& name) const {
+  const Privilege privilege{Capability::DacOverride};
+  struct stat status {};  // access() would not count capabilities
+  return stat(file(name).c_str(), &status) == 0;
+}
 
 }  // namespace strata::kernel

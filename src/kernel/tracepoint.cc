@@ -6,6 +6,7 @@
 
 #include "base/small_file.h"
 #include "ftrace/format_file.h"
+#include "kernel/privilege.h"
 
 namespace strata::kernel {
 namespace {
@@ -37,6 +38,7 @@ bool is_name(std::string_view name) {
 }  // namespace
 
 Result<trace::EventType> find_tracepoint(const Tracefs& tracefs, std::string_view name) {
+  const Privilege privilege{Capability::DacOverride};
   const auto fail = [&](const std::string& cause) {
     return Error{"", std::nullopt, "'" + std::string(name) + "' " + cause};
   };

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "kernel/privilege.h"
+
 namespace strata::record {
 
 Result<Command> Command::prepare(const std::vector<std::string>& words) {
@@ -23,6 +25,7 @@ Result<Command> Command::prepare(const std::vector<std::string>& words) {
   if (child > 0) return Command(child, std::move(gate));
 
   gate.reset();
+  kernel::drop_lent_privileges();
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

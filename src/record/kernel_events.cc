@@ -46,8 +46,7 @@ Status KernelEvents::prepare() {
   if (!instance) return std::move(instance).error();
   instance_.emplace(*std::move(instance));
   for (const uint32_t cpu : instance_->cpus())
-    stats_files_.emplace_back(
-        open(instance_->cpu_file(cpu, "stats").c_str(), O_RDONLY | O_CLOEXEC));
+    stats_files_.push_back(instance_->open_cpu_file(cpu, "stats", O_RDONLY));
   if (Status status = instance_->set_clock(clock_.kernel_name()); !status) return status;
   return instance_->set_buffer_size(buffer_bytes());
 }

@@ -11,13 +11,13 @@
 
 namespace strata::record {
 
-// Which sessions there are on this machine: a file for each in /run/strata, locked by its recorder
-// for as long as that lives. The lock goes with the process, however it ends: a file that is not
-// locked is of a session whose owner is gone.
+// Which sessions there are on this machine: a file for each in /run/strata, or in the folder in it
+// that belongs to the user, locked by its recorder for as long as that lives. The lock goes with
+// the process, however it ends: a file that is not locked is of a session whose owner is gone.
 struct SessionEntry {
   std::string name;
   pid_t process = 0;
-  uid_t user = 0;
+  uid_t user = 0;  // whose place in the registry it is
   std::string user_name;
   std::string folder;
   int64_t begin_ns = 0;      // since the epoch
@@ -44,13 +44,19 @@ class Registration {
   FileDescriptor lock_;
 };
 
-// In order of name; those whose owner is gone too. What cannot be read is left out.
+// In order of name; those whose owner is gone too. What cannot be read is left out, and sessions of
+// other users are for root alone.
 std::vector<SessionEntry> list_sessions();
 // Forgets one whose owner is gone.
-void forget_session(const std::string& name);
+void forget_session(const std::string& name, uid_t user);
 
-// Where sessions keep their files: /run/strata, or in $XDG_RUNTIME_DIR for who may not write there.
-// Made where it is missing.
+// What a session is called in the kernel and among the sessions of all users: "nightly" is root's,
+// "nightly@1000" another user's. So what a user may remove from the kernel is seen by its name, and
+// two users may use the same one.
+std::string machine_wide_name(const std::string& session, uid_t user);
+
+// Where sessions of this user keep their files: /run/strata, a folder in it, or $XDG_RUNTIME_DIR
+// for who has none there. Made where it is missing.
 Result<std::string> registry_folder();
 
 // Letters, digits, '-', '_' and '.', not at the start: a name that is fine in a path, in tracefs

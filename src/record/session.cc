@@ -63,8 +63,9 @@ recording::Description describe(const SessionRequest& request, const HostClock& 
   return description;
 }
 
-// The instance and the probes of a session, whoever made them. Whether nothing is left.
-bool remove_from_kernel(const kernel::Tracefs& tracefs, const std::string& session) {
+// The instance and the probes of a user's session. Whether nothing is left.
+bool remove_from_kernel(const kernel::Tracefs& tracefs, const std::string& name, uid_t user) {
+  const std::string session = machine_wide_name(name, user);
   const bool no_instance = static_cast<bool>(
       kernel::remove_instance(tracefs.file("instances/" + kernel::instance_name(session))));
   return static_cast<bool>(kernel::remove_probes(tracefs, kernel::probe_group(session))) &&
@@ -157,7 +158,8 @@ Status Session::prepare() {
 
   Result<Watcher> watcher = Watcher::start(
       [&] {
-        if (remove_from_kernel(*tracefs_, request_.name)) forget_session(request_.name);
+        if (remove_from_kernel(*tracefs_, request_.name, getuid()))
+          forget_session(request_.name, getuid());
       },
       {tracefs_->descriptor()});
   if (!watcher) return std::move(watcher).error();
@@ -211,10 +213,11 @@ Status Session::add_counters() {
 }
 
 Status Session::start() {
-  kernel_events_.emplace(*tracefs_,
-                         KernelRequest{request_.name, request_.events, request_.buffer_bytes,
-                                       request_.processes, request_.probes, request_.presets},
-                         *clock_);
+  kernel_events_.emplace(
+      *tracefs_,
+      KernelRequest{machine_wide_name(request_.name, getuid()), request_.events,
+                    request_.buffer_bytes, request_.processes, request_.probes, request_.presets},
+      *clock_);
   KernelSource::Options how{folder_, request_.sync};
   if (chunks_) how.own_threads.push_back(chunks_->start());
   kernel_.emplace(*kernel_events_, std::move(how));
@@ -443,7 +446,6 @@ Result<SessionReport> Session::finish() {
     chunks_->finish(std::move(ended));
     report_.finished = chunks_->finish_all(events_.finishing);
     chunks_->delete_old(Clock::now());
-    settle();
     for (const Error& problem : chunks_->problems()) warn(problem);
   } else {
     const Result<recording::Finished> finished = recording::finish_recording(
@@ -461,7 +463,7 @@ Result<SessionReport> Session::finish() {
 void clean_up_after_the_dead(const kernel::Tracefs& tracefs) {
   for (const SessionEntry& entry : list_sessions()) {
     if (entry.is_alive || (entry.user != getuid() && getuid() != 0)) continue;
-    if (remove_from_kernel(tracefs, entry.name)) forget_session(entry.name);
+    if (remove_from_kernel(tracefs, entry.name, entry.user)) forget_session(entry.name, entry.user);
   }
 }
 

@@ -2,10 +2,12 @@
 #include "record/registry.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "support/temporary_folder.h"
 
@@ -68,8 +70,29 @@ TEST_F(Registry, AKilledOwnersSessionIsDead) {
   const SessionEntry* entry = find(all, name);
   ASSERT_NE(entry, nullptr);
   EXPECT_FALSE(entry->is_alive);
-  forget_session(name);
+  forget_session(name, getuid());
   EXPECT_EQ(find(list_sessions(), name), nullptr);
+}
+
+TEST_F(Registry, WhatIsNoFileOfTheUsersIsPassedOver) {
+  const std::string folder = folder_.path() + "/strata";
+  ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
+  // Neither waits for somebody who writes into a pipe, nor reads what a link leads to.
+  ASSERT_EQ(mkfifo((folder + "/pipe.session").c_str(), 0600), 0);
+  std::ofstream(folder + "/real") << R"({"name": "linked", "process": 1, "user_name": "",
+                                         "folder": "", "begin_ns": 0})";
+  ASSERT_EQ(symlink("real", (folder + "/linked.session").c_str()), 0);
+  // Nor one that says it is another.
+  ASSERT_EQ(link((folder + "/real").c_str(), (folder + "/other.session").c_str()), 0);
+  const std::vector<SessionEntry> all = list_sessions();
+  EXPECT_EQ(find(all, "linked"), nullptr);
+  EXPECT_EQ(find(all, "other"), nullptr);
+}
+
+TEST(MachineWideName, TellsWhoseASessionIs) {
+  EXPECT_EQ(machine_wide_name("nightly", 0), "nightly");
+  EXPECT_EQ(machine_wide_name("nightly", 1000), "nightly@1000");
+  EXPECT_FALSE(is_session_name("nightly@1000"));
 }
 
 }  // namespace
