@@ -86,6 +86,13 @@ TEST(Chunks, WhatIsRecordedCountsButStays) {
   EXPECT_THAT(kept(folder.path()), testing::ElementsAre("2"));
 }
 
+TEST(Chunks, WhatIsBeingDeletedIsNoRecording) {
+  const test::TemporaryFolder folder;
+  (void)ended_chunk(".1", folder.path(), 10);
+  (void)ended_chunk("2", folder.path(), 10);
+  EXPECT_THAT(kept(folder.path()), testing::ElementsAre("2"));
+}
+
 TEST(Chunks, WhatCannotBeFinishedIsToldAndStays) {
   const test::TemporaryFolder folder;
   Chunks chunks(folder.path(), {.time = 1h, .bytes = {}}, true);
