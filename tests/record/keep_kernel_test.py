@@ -36,7 +36,7 @@ def has_begun(folder):
 
 def head_size(folder):
     """Of a chunk while it is recorded."""
-    out = folder / "head"
+    out = folder / "keep-head"
     recorder = recording("-o", out, "--keep", "1h", *QUICK)
     assert machine.wait_for(lambda: has_begun(out), 30)
     size = (chunks(out)[0] / "host.dat").stat().st_size
@@ -77,7 +77,7 @@ def recording(*words):
 
 def each_once(folder):
     """Every write is in exactly one chunk, whatever chunk it is in; readers come at any time."""
-    out = folder / "once"
+    out = folder / "keep-once"
     load = machine.NumberedWrites(60_000, 1500, 0.1)
     recorder = recording("-o", out, "--keep", "1h", *QUICK)
     assert machine.wait_for(lambda: has_begun(out), 30)
@@ -108,7 +108,7 @@ def each_once(folder):
 
 def counters(folder):
     """Performance counters go on from one chunk to the next."""
-    out = folder / "counters"
+    out = folder / "keep-counters"
     machine.fine("record", "-o", out, "--keep", "10s", "--counters", "context-switches",
                  "-e", "sched:sched_switch", "--duration", "4s")
     found = chunks(out)
@@ -127,7 +127,7 @@ def counters(folder):
 
 def bounded(folder, most):
     """The oldest chunks go, the latest stay, and all of it is no more than was asked for."""
-    out = folder / "bounded"
+    out = folder / "keep-bounded"
     load = machine.NumberedWrites(0, 2000, 0.1)
     recorder = recording("-o", out, "--max-size", most, *QUICK)
     assert machine.wait_for(lambda: has_begun(out), 30)
@@ -147,7 +147,7 @@ def bounded(folder, most):
 
 def by_time(folder):
     """What is older than --keep goes."""
-    out = folder / "time"
+    out = folder / "keep-time"
     recorder = recording("-o", out, "--keep", "2s", "-e", "sched:sched_switch")
     assert machine.wait_for(lambda: out.exists() and chunks(out), 30)
     first = chunks(out)[0]
@@ -160,7 +160,7 @@ def by_time(folder):
 
 def killed(folder, chance, number, most):
     """Every chunk opens, whenever the recorder is killed, and recover finishes them all."""
-    out = folder / f"killed{number}"
+    out = folder / f"keep-killed{number}"
     load = machine.NumberedWrites(0, 1500, 0.05)
     recorder = recording("-o", out, "--max-size", most, *QUICK)
     load.go()
@@ -187,13 +187,13 @@ def full_disk(folder):
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", small], check=True)
     load = machine.NumberedWrites(0, 3000, 0.02)
     try:
-        recorder = recording("-o", small / "out", "--max-size", "1G", "--compression", "none",
+        recorder = recording("-o", small / "keep-full", "--max-size", "1G", "--compression", "none",
                                  *QUICK)
         load.go()
         _, told = recorder.communicate(timeout=300)
         assert recorder.returncode == 1 and "No space left on device" in told, told
-        assert machine.run("info", small / "out").returncode == 0
-        positions = [position for position, _ in load.recorded(small / "out")]
+        assert machine.run("info", small / "keep-full").returncode == 0
+        positions = [position for position, _ in load.recorded(small / "keep-full")]
         assert len(positions) > 1000 and len(set(positions)) == len(positions), len(positions)
     finally:
         load.kill()
