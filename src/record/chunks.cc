@@ -26,7 +26,7 @@ namespace {
 constexpr int kShares = 10;
 // Each chunk has a head and a starting state of its own: below this, they would be most of it.
 constexpr std::chrono::seconds kShortest(1);
-constexpr uint64_t kSmallest = uint64_t{1} << 20;
+constexpr uint64_t kSmallest = uint64_t{4} << 20;
 // When as many wait to be finished, more come than can be.
 constexpr ptrdiff_t kBehind = 3;
 
@@ -132,7 +132,7 @@ void Chunks::delete_old(std::chrono::steady_clock::time_point now) {
       const std::lock_guard lock(mutex_);
       const auto oldest = std::ranges::find_if(
           chunks_, [](const Chunk& chunk) { return chunk.step != Step::Deleted; });
-      if (oldest == chunks_.end()) return;
+      if (oldest == chunks_.end() || (no_more_ && std::next(oldest) == chunks_.end())) return;
       const bool is_old = keep_.time && oldest->ended.end < now - *keep_.time;
       if (!is_old && !(keep_.bytes && size() > *keep_.bytes)) return;
       folder = oldest->ended.folder;

@@ -63,7 +63,7 @@ class Chunks {
   bool should_end(std::chrono::nanoseconds age, uint64_t bytes) const;
   void finish(EndedChunk chunk);
   // Deletes what is beyond the limits. The chunk that is being recorded counts, but is never
-  // deleted.
+  // deleted; when no more come, that is the last one.
   void delete_old(std::chrono::steady_clock::time_point now);
   // Whether the thread has something to do.
   bool is_finishing() const;

@@ -56,8 +56,9 @@ Result<HostClock> HostClock::choose(const std::string& wanted) {
 
 void HostClock::take_anchor() { anchors_.push_back(clock::take_anchor()); }
 
-void HostClock::forget_old_anchors() {
-  if (anchors_.size() > 2) anchors_.erase(anchors_.begin(), anchors_.end() - 2);
+void HostClock::begin_chunk() {
+  anchors_.erase(anchors_.begin(), anchors_.begin() + static_cast<ptrdiff_t>(chunk_begin_));
+  chunk_begin_ = anchors_.size() - 1;
 }
 
 std::vector<trace::ClockMap> HostClock::maps() const {

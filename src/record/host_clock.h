@@ -31,9 +31,10 @@ class HostClock {
   const std::string& name() const { return name_; }
 
   void take_anchor();
-  // For a recording that goes on in another chunk: how the clocks went long ago says nothing of it.
-  // The last two stay.
-  void forget_old_anchors();
+  // The recording goes on in another chunk, at the last anchor. How the clocks went long ago says
+  // nothing of it: anchors of the chunk before stay, so that the line is known at once, older ones
+  // go.
+  void begin_chunk();
 
   // What the anchors so far tell, to the epoch: of this clock, unless it is no time ("counter"),
   // and of CLOCK_MONOTONIC_RAW, which perf stamps with.
@@ -60,6 +61,7 @@ class HostClock {
   std::string name_;
   std::string note_;
   std::vector<clock::Anchor> anchors_;
+  size_t chunk_begin_ = 0;  // in anchors_
 };
 
 }  // namespace strata::record

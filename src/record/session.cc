@@ -337,7 +337,7 @@ void Session::tend_chunks(Clock::time_point now) {
 Status Session::next_chunk() {
   const Result<std::string> folder = chunks_->make_folder();
   if (!folder) return folder.error();
-  clock_->take_anchor();
+  tell_clocks();
   recording::Description next = description_;
   next.sessions.back().begin_ns = now_since_epoch().count;
   next.parts = kernel_->parts();
@@ -364,7 +364,7 @@ Status Session::next_chunk() {
   folder_ = *folder;
   description_ = std::move(next);
   other_parts_.clear();
-  clock_->forget_old_anchors();
+  clock_->begin_chunk();
   add_state();
   tell_clocks();
   if (Status status = write_description(); !status) return status;
@@ -373,6 +373,7 @@ Status Session::next_chunk() {
 
 // The recording in folder_ has all that comes to it.
 EndedChunk Session::end_chunk(std::vector<kernel::PageFile> pages) {
+  clock_->take_anchor();
   tell_clocks();
   gather_parts();
   description_.sessions.back().end_ns = now_since_epoch().count;
@@ -434,7 +435,6 @@ void Session::stop() {
   if (counters_) {
     if (Status ended = counters_->stop(); !ended) warn(ended.error());
   }
-  clock_->take_anchor();
   signals_.release();
 }
 

@@ -48,7 +48,7 @@ TEST(Chunks, AChunkEndsAfterATenthOfWhatIsKept) {
 TEST(Chunks, AChunkIsNotTooSmallForItsHead) {
   const Chunks chunks("", {.time = 1s, .bytes = 1}, true);
   EXPECT_FALSE(chunks.should_end(999ms, 0));
-  EXPECT_FALSE(chunks.should_end(0s, (1 << 20) - 1));
+  EXPECT_FALSE(chunks.should_end(0s, (4 << 20) - 1));
   EXPECT_TRUE(chunks.should_end(1s, 0));
 }
 
@@ -73,16 +73,24 @@ TEST(Chunks, WhatEndedTooLongAgoGoes) {
   EXPECT_THAT(kept(folder.path()), testing::ElementsAre("1050", "1100"));
 }
 
-TEST(Chunks, WhatIsRecordedCountsButStays) {
+TEST(Chunks, WhatIsRecordedCountsAndTheLastOneStays) {
   const test::TemporaryFolder folder;
-  Chunks chunks(folder.path(), {.time = {}, .bytes = 30'000}, true);
+  Chunks chunks(folder.path(), {.time = {}, .bytes = 50'000}, true);
   chunks.start();
   chunks.finish(ended_chunk("1", folder.path(), 20'000));
+  chunks.finish(ended_chunk("2", folder.path(), 20'000));
   EXPECT_TRUE(chunks.finish_all({}));
   chunks.delete_old(Time(2s));
-  EXPECT_THAT(kept(folder.path()), testing::ElementsAre("1"));
-  (void)ended_chunk("2", folder.path(), 40'000);  // which nobody handed over
+  EXPECT_THAT(kept(folder.path()), testing::ElementsAre("1", "2"));
+  (void)ended_chunk("3", folder.path(), 100'000);  // which nobody has handed over
   chunks.delete_old(Time(2s));
+  EXPECT_THAT(kept(folder.path()), testing::ElementsAre("2", "3"));
+}
+
+TEST(Chunks, WhatIsBeingDeletedIsNoRecording) {
+  const test::TemporaryFolder folder;
+  (void)ended_chunk(".1", folder.path(), 10);
+  (void)ended_chunk("2", folder.path(), 10);
   EXPECT_THAT(kept(folder.path()), testing::ElementsAre("2"));
 }
 
