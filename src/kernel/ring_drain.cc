@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -33,7 +34,27 @@ constexpr size_t kAllPages = SIZE_MAX;
 Result<PageFile> PageFile::create(std::string path) {
   FileDescriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!file) return system_error(path, "cannot create", errno);
-  return PageFile{std::move(path), std::move(file)};
+  PageFile pages;
+  pages.path = std::move(path);
+  pages.file = std::move(file);
+  return pages;
+}
+
+void PageFile::make_room() {
+  constexpr uint64_t kWorthIt = uint64_t{16} << 20;
+  constexpr uint64_t kMostAhead = uint64_t{256} << 20;
+  const uint64_t ahead = std::min(written, kMostAhead);
+  if (written < kWorthIt || room >= written + ahead / 2) return;
+  room = written + ahead;  // whether or not: it is not tried again at once
+  // Not where others would miss it.
+  struct statvfs space {};
+  if (fstatvfs(file.get(), &space) != 0 || space.f_bavail * space.f_frsize < 16 * ahead) return;
+  fallocate(file.get(), 0, static_cast<off_t>(written), static_cast<off_t>(ahead));
+}
+
+void PageFile::trim() {
+  if (room > written) (void)!ftruncate(file.get(), static_cast<off_t>(written));
+  room = 0;
 }
 
 Result<std::unique_ptr<RingDrain>> RingDrain::start(const Instance& instance, uint32_t cpu,
@@ -89,6 +110,7 @@ void RingDrain::run() {
     if ((waiting[1].revents & POLLIN) != 0) change_file();
     while (move_full_pages()) {
     }
+    file_.make_room();  // while the ring is empty
     if (Clock::now() < next_sync || stopping_ || failed_) continue;
     take_rest(kPagesOfRest);
     next_sync = Clock::now() + sync_;
@@ -129,7 +151,6 @@ void RingDrain::change_file() {
   if (failed_) return;
   const std::lock_guard lock(changing_);
   std::swap(file_, *next_);
-  before_file_ = bytes();
   has_changed_ = true;
   changed_.notify_all();
 }
@@ -137,7 +158,7 @@ void RingDrain::change_file() {
 bool RingDrain::fail(std::string what, int error_number) {
   error_ = system_error(file_.path, std::move(what), error_number);
   // Only whole pages count: the last one may have been cut off.
-  const auto whole = static_cast<off_t>((bytes() - before_file_) / page_size_ * page_size_);
+  const auto whole = static_cast<off_t>(file_.written / page_size_ * page_size_);
   if (ftruncate(file_.file.get(), whole) != 0) error_.cause += "; its last page is not whole";
   failed_.store(true, std::memory_order_release);
   return false;
@@ -156,6 +177,7 @@ bool RingDrain::move_full_pages() {
     if (moved < 0 && errno == EINTR) continue;
     if (moved <= 0) return fail("cannot write", errno);
     left -= moved;
+    file_.written += static_cast<uint64_t>(moved);
     bytes_.fetch_add(static_cast<uint64_t>(moved), std::memory_order_relaxed);
   }
   return true;
@@ -180,6 +202,7 @@ bool RingDrain::take_rest(size_t most_pages) {
       if (written <= 0) return fail("cannot write", errno);
       done += static_cast<size_t>(written);
     }
+    file_.written += page.size();
     bytes_.fetch_add(page.size(), std::memory_order_relaxed);
   }
   return true;
@@ -194,6 +217,7 @@ Status RingDrain::finish() {
   if (!failed_) take_rest(kAllPages);
   ring_.reset();
   if (failed_) return error_;
+  file_.trim();
   return {};
 }
 

@@ -20,12 +20,22 @@
 namespace strata::kernel {
 
 // A file that takes pages.
+//
+// While much is written to it, it has room ahead: its size is more than was written, the rest being
+// zeros, until trim(). A file system that has to find blocks for every page makes the writer wait
+// for whoever finds blocks for pages of before: on ext4, for seconds, on a busy machine.
 struct PageFile {
   std::string path;
   FileDescriptor file;
+  uint64_t written = 0;
+  uint64_t room = 0;  // how far there are blocks already
 
   // Made anew, readable for its owner alone.
   static Result<PageFile> create(std::string path);
+  // Room for what comes next, in proportion to what came so far.
+  void make_room();
+  // To what was written.
+  void trim();
 };
 
 // Moves one CPU's pages from the kernel's ring to a file, in a thread of its own, without looking
@@ -84,7 +94,6 @@ class RingDrain {
   FileDescriptor wake_;
   size_t pipe_size_ = 65536;
   std::atomic<uint64_t> bytes_ = 0;
-  uint64_t before_file_ = 0;  // of bytes_: in earlier files
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> failed_ = false;  // then error_ is set and stays
   Error error_;

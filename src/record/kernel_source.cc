@@ -88,6 +88,7 @@ KernelSource::Complete KernelSource::continue_in(const std::string& folder, Page
   Complete complete;
   for (size_t i = 0; i < drains_.size(); ++i)
     complete.pages.push_back(drains_[i]->continue_in(std::move(files[i])));
+  for (kernel::PageFile& pages : complete.pages) pages.trim();
   path_ = folder + "/" + kFile;
   has_continued_ = true;
   complete.part = complete_part();
