@@ -95,14 +95,16 @@ CLI::App* add_dump(CLI::App& app, DumpArguments& arguments, Conditions& conditio
       ->delimiter(',')
       ->type_name("NAME,...");
   dump->add_flag("--follow", arguments.follow,
-                 "Go on when CTF traces grow or come, until interrupted");
+                 "Go on when CTF traces grow or come, until interrupted; of a running session, by\n"
+                 "its name or folder, show what it records from now on (with --begin: from then)");
   dump->add_option("--limit", arguments.limit, "Stop after so many events")->type_name("N");
   dump->add_option("-o,--output", arguments.output, "Write to this file")->type_name("FILE");
   add_json(*dump, arguments.json, "One JSON object a line for each event");
   dump->footer(
       with_times("Examples:\n"
                  "  strata dump trace.dat -e sched_switch -F 'prev_comm ~ \"mysql*\"'\n"
-                 "  strata dump host.dat guest.dat --begin +2s --end +3s --cpu 0-3"));
+                 "  strata dump host.dat guest.dat --begin +2s --end +3s --cpu 0-3\n"
+                 "  strata dump --follow web -e block_rq_complete"));
   return dump;
 }
 

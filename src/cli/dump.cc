@@ -106,8 +106,11 @@ int run(const DumpArguments& arguments) {
   trace::Selection selection;
   if (!make_selection(arguments, selection)) return kExitUsage;
 
-  Traces traces =
-      arguments.follow ? open_or_await_traces(arguments.paths) : open_traces(arguments.paths);
+  using From = tracedat::LivePages::From;
+  Traces traces = arguments.follow
+                      ? open_or_await_traces(arguments.paths,
+                                             arguments.begin.empty() ? From::Now : From::Beginning)
+                      : open_traces(arguments.paths);
   int status = traces.problems.empty() ? kExitFine : kExitInput;
   if (traces.opened.empty() && !(arguments.follow && traces.can_grow())) return status;
   if (!resolve_period(arguments, traces, selection)) return kExitUsage;

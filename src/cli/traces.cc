@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "record/follow_session.h"
 #include "recording/open.h"
 
 namespace strata::cli {
@@ -17,32 +18,59 @@ bool is_folder(const std::string& path) {
   return std::filesystem::is_directory(path, ignored);
 }
 
-Traces open_paths(const std::vector<std::string>& paths, bool await) {
-  Traces traces;
-  traces.paths = paths;
-  for (const std::string& path : paths) {
-    Result<std::vector<std::unique_ptr<trace::Trace>>> found = recording::open_traces(path);
-    if (found) {
-      for (const auto& trace : *found) {
-        if (!trace->info().warning.empty()) warn(trace->info().path + ": " + trace->info().warning);
-      }
-      std::ranges::move(*found, std::back_inserter(traces.opened));
-    } else if (await && is_folder(path)) {
-      warn(path + ": waiting for a trace: " + found.error().cause);
-    } else {
-      complain(found.error());
-      traces.problems.push_back(std::move(found).error());
+void open_path(const std::string& path, bool await, Traces& traces) {
+  traces.paths.push_back(path);
+  Result<std::vector<std::unique_ptr<trace::Trace>>> found = recording::open_traces(path);
+  if (found) {
+    for (const auto& trace : *found) {
+      if (!trace->info().warning.empty()) warn(trace->info().path + ": " + trace->info().warning);
     }
+    std::ranges::move(*found, std::back_inserter(traces.opened));
+  } else if (await && is_folder(path)) {
+    warn(path + ": waiting for a trace: " + found.error().cause);
+  } else {
+    complain(found.error());
+    traces.problems.push_back(std::move(found).error());
   }
-  return traces;
+}
+
+// That is called so, unless there is such a file, or records into this folder.
+std::optional<record::SessionEntry> running_session(const std::string& name_or_folder) {
+  std::error_code ignored;
+  const bool is_file = std::filesystem::exists(name_or_folder, ignored);
+  const std::string path = std::filesystem::weakly_canonical(name_or_folder, ignored).string();
+  for (record::SessionEntry& session : record::list_sessions()) {
+    if (session.is_alive && (is_file ? session.folder == path : session.name == name_or_folder))
+      return std::move(session);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
-Traces open_traces(const std::vector<std::string>& paths) { return open_paths(paths, false); }
+Traces open_traces(const std::vector<std::string>& paths) {
+  Traces traces;
+  for (const std::string& path : paths) open_path(path, false, traces);
+  return traces;
+}
 
-Traces open_or_await_traces(const std::vector<std::string>& paths) {
-  return open_paths(paths, true);
+Traces open_or_await_traces(const std::vector<std::string>& paths, tracedat::LivePages::From from) {
+  Traces traces;
+  for (const std::string& path : paths) {
+    const std::optional<record::SessionEntry> session = running_session(path);
+    if (!session) {
+      open_path(path, true, traces);
+      continue;
+    }
+    Result<std::unique_ptr<trace::Trace>> trace = record::follow_session(*session, from);
+    if (trace) {
+      traces.opened.push_back(*std::move(trace));
+    } else {
+      complain(trace.error());
+      traces.problems.push_back(std::move(trace).error());
+    }
+  }
+  return traces;
 }
 
 std::optional<trace::Trace::Span> Traces::span() const {

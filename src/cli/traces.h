@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "format/tracedat/live_pages.h"
 #include "trace/trace.h"
 
 namespace strata::cli {
@@ -27,8 +28,9 @@ struct Traces {
 };
 
 Traces open_traces(const std::vector<std::string>& paths);
-// For who follows them: a folder that holds no trace may get one, and is waited for.
-Traces open_or_await_traces(const std::vector<std::string>& paths);
+// For who follows them: a folder that holds no trace may get one, and is waited for. What is the
+// name or the folder of a running session is that session, from `from` on.
+Traces open_or_await_traces(const std::vector<std::string>& paths, tracedat::LivePages::From from);
 
 // Tells what could not be read; gives the exit status.
 int tell_problems(const std::vector<Error>& problems);

@@ -14,22 +14,6 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-int64_t reading(const Anchor& anchor, Reading which) {
-  switch (which) {
-    case Reading::Tsc:
-      return static_cast<int64_t>(anchor.tsc);
-    case Reading::MonotonicRaw:
-      return anchor.monotonic_raw_ns;
-    case Reading::Monotonic:
-      return anchor.monotonic_ns;
-    case Reading::Boottime:
-      return anchor.boottime_ns;
-    case Reading::Wall:
-      return anchor.wall_ns;
-  }
-  return 0;
-}
-
 uint64_t source(const Anchor& anchor, Reading from) {
   return static_cast<uint64_t>(reading(anchor, from));
 }
@@ -75,6 +59,22 @@ Int128 cycles_of(Int128 ns, uint64_t frequency) {
 }
 
 }  // namespace
+
+int64_t reading(const Anchor& anchor, Reading which) {
+  switch (which) {
+    case Reading::Tsc:
+      return static_cast<int64_t>(anchor.tsc);
+    case Reading::MonotonicRaw:
+      return anchor.monotonic_raw_ns;
+    case Reading::Monotonic:
+      return anchor.monotonic_ns;
+    case Reading::Boottime:
+      return anchor.boottime_ns;
+    case Reading::Wall:
+      return anchor.wall_ns;
+  }
+  return 0;
+}
 
 Result<trace::ClockPiece> fit_line(std::span<const Anchor> anchors, Reading from, Reading to) {
   if (Status status = check(anchors, from); !status) return std::move(status).error();

@@ -14,6 +14,7 @@ namespace strata::clock {
 
 // Which of an anchor's readings.
 enum class Reading : uint8_t { Tsc, MonotonicRaw, Monotonic, Boottime, Wall };
+int64_t reading(const Anchor& anchor, Reading which);
 
 // The straight line from one clock to another that fits the anchors best, those taken in a narrow
 // window counting for more. It begins at the first anchor and is precise to the nanosecond however

@@ -26,7 +26,7 @@ constexpr int kPipeSize = 1 << 20;
 
 // While events still come: whoever wanted the last of them would never be done.
 constexpr size_t kPagesOfRest = 4;
-constexpr uint64_t kMostBeforeChange = uint64_t{64} << 20;
+constexpr uint64_t kMostBeforeAnswer = uint64_t{64} << 20;
 constexpr size_t kAllPages = SIZE_MAX;
 
 }  // namespace
@@ -107,7 +107,7 @@ void RingDrain::run() {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(next_sync - Clock::now()).count();
     poll(waiting, 2, static_cast<int>(std::max<int64_t>(left, 0)));
-    if ((waiting[1].revents & POLLIN) != 0) change_file();
+    if ((waiting[1].revents & POLLIN) != 0) answer();
     while (move_full_pages()) {
     }
     file_.make_room();  // while the ring is empty
@@ -115,9 +115,9 @@ void RingDrain::run() {
     take_rest(kPagesOfRest);
     next_sync = Clock::now() + sync_;
   }
-  const std::lock_guard lock(changing_);
+  const std::lock_guard lock(asking_);
   has_ended_ = true;
-  changed_.notify_all();
+  answered_.notify_all();
 }
 
 void RingDrain::wake() {
@@ -126,33 +126,49 @@ void RingDrain::wake() {
 }
 
 PageFile RingDrain::continue_in(PageFile next) {
-  std::unique_lock lock(changing_);
+  std::unique_lock lock(asking_);
   next_.emplace(std::move(next));
   has_changed_ = false;
   wake();
-  changed_.wait(lock, [this] { return has_changed_ || has_ended_; });
+  answered_.wait(lock, [this] { return has_changed_ || has_ended_; });
   if (!has_changed_) std::swap(file_, *next_);  // nobody writes to either
   PageFile old = std::move(*next_);
   next_.reset();
   return old;
 }
 
-// If that is what it was woken for.
-void RingDrain::change_file() {
+uint64_t RingDrain::take_now() {
+  std::unique_lock lock(asking_);
+  const uint64_t wanted = ++takes_wanted_;
+  wake();
+  answered_.wait(lock, [&] { return takes_done_ >= wanted || has_ended_; });
+  return taken_;
+}
+
+// What the ring held when it was asked for, and more where that does not take long.
+void RingDrain::answer() {
   uint64_t count = 0;
   (void)!read(wake_.get(), &count, sizeof count);
+  bool change = false;
+  uint64_t takes = 0;
   {
-    const std::lock_guard lock(changing_);
-    if (!next_ || has_changed_) return;
+    const std::lock_guard lock(asking_);
+    change = next_ && !has_changed_;
+    takes = takes_wanted_;
+    if (!change && takes == takes_done_) return;
   }
-  for (const uint64_t until = bytes() + kMostBeforeChange; bytes() < until && move_full_pages();) {
+  for (const uint64_t until = bytes() + kMostBeforeAnswer; bytes() < until && move_full_pages();) {
   }
   if (!failed_) take_rest(kPagesOfRest);
   if (failed_) return;
-  const std::lock_guard lock(changing_);
-  std::swap(file_, *next_);
-  has_changed_ = true;
-  changed_.notify_all();
+  const std::lock_guard lock(asking_);
+  takes_done_ = takes;
+  taken_ = file_.written;
+  if (change) {
+    std::swap(file_, *next_);
+    has_changed_ = true;
+  }
+  answered_.notify_all();
 }
 
 bool RingDrain::fail(std::string what, int error_number) {

@@ -71,6 +71,9 @@ class RingDrain {
   // nothing goes to `next` any more.
   PageFile continue_in(PageFile next);
 
+  // Waits until what has been in the ring so far is in the file. How much the file holds then.
+  uint64_t take_now();
+
   // When tracing is off: takes the rest and ends.
   Status finish();
 
@@ -79,7 +82,7 @@ class RingDrain {
   Status open_files(const Instance& instance, uint32_t cpu);
   void run();
   void wake();
-  void change_file();
+  void answer();
   bool move_full_pages();
   bool take_rest(size_t most_pages);
   bool fail(std::string what, int error_number);
@@ -99,10 +102,13 @@ class RingDrain {
   Error error_;
   // Asks for the change of files, and then holds the old one. The present file is the thread's own
   // but for that moment.
-  std::mutex changing_;
-  std::condition_variable changed_;
+  std::mutex asking_;
+  std::condition_variable answered_;
   std::optional<PageFile> next_;
   bool has_changed_ = false;
+  uint64_t takes_wanted_ = 0;
+  uint64_t takes_done_ = 0;
+  uint64_t taken_ = 0;  // what the file held after the last one
   bool has_ended_ = false;
   std::atomic<pid_t> thread_id_ = 0;
   std::thread thread_;

@@ -54,6 +54,12 @@ Result<HostClock> HostClock::choose(const std::string& wanted) {
   return clock;
 }
 
+std::optional<uint64_t> HostClock::now() const {
+  const std::optional<clock::Reading> which = reading_of(kernel_name_);
+  if (!which) return std::nullopt;
+  return static_cast<uint64_t>(clock::reading(clock::take_anchor(), *which));
+}
+
 void HostClock::take_anchor() { anchors_.push_back(clock::take_anchor()); }
 
 void HostClock::begin_chunk() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class HostClock {
   const std::string& name() const { return name_; }
 
   void take_anchor();
+  // What it shows now; nothing where it is no time ("counter").
+  std::optional<uint64_t> now() const;
   // The recording goes on in another chunk, at the last anchor. How the clocks went long ago says
   // nothing of it: anchors of the chunk before stay, so that the line is known at once, older ones
   // go.

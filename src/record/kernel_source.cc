@@ -67,6 +67,13 @@ uint64_t KernelSource::bytes() const {
   return bytes;
 }
 
+KernelSource::Written KernelSource::take_now() {
+  Written written{path_, {}};
+  for (size_t i = 0; i < drains_.size(); ++i)
+    written.bytes[events_.instance().cpus()[i]] = drains_[i]->take_now();
+  return written;
+}
+
 void KernelSource::to_disk() const {
   for (const auto& drain : drains_) drain->to_disk();
 }

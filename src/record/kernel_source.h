@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,6 +49,13 @@ class KernelSource final : public Source {
   // In all folders together; losses when stop() has counted them.
   uint64_t bytes() const;
   uint64_t lost() const { return lost_before_; }
+  // Of the present folder: how far each CPU's file is written, when all that was in the rings is in
+  // them.
+  struct Written {
+    std::string path;  // of the trace
+    std::map<uint32_t, uint64_t> bytes;
+  };
+  Written take_now();
   // What has been written so far is on the disk.
   void to_disk() const;
   // The session cannot go on: the disk is full, say. Its stop() tells why.

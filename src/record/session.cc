@@ -95,6 +95,7 @@ class Session {
   void settle();
   Json answer(const Json& question);
   Json change(const Json& question);
+  Json take_now();
   Status add_folder();
   void remove_folder();
   void tend_chunks(Clock::time_point now);
@@ -410,7 +411,19 @@ Json Session::answer(const Json& question) {
             {"elapsed_ns", std::chrono::nanoseconds(Clock::now() - begin_).count()}};
   }
   if (name == "change") return change(question);
+  if (name == "take") return take_now();
   return {{"error", "this session cannot do '" + name + "'"}};
+}
+
+// For who follows the recording.
+Json Session::take_now() {
+  const std::optional<uint64_t> now = clock_->now();
+  const KernelSource::Written written = kernel_->take_now();
+  Json files = Json::array();
+  for (const auto& [cpu, bytes] : written.bytes) files.push_back({{"cpu", cpu}, {"bytes", bytes}});
+  Json answer = {{"path", written.path}, {"files", std::move(files)}};
+  if (now) answer["until"] = *now;
+  return answer;
 }
 
 Json Session::change(const Json& question) {

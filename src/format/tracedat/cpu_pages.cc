@@ -18,6 +18,7 @@ constexpr uint64_t kChunkHeader = 8;
 CpuPages::CpuPages(const MappedFile& file, const Layout& layout, const Buffer& buffer, CpuData data)
     : file_(file),
       layout_(layout),
+      cpu_(data.cpu),
       page_size_(buffer.page_size),
       compressed_(buffer.compressed),
       begin_(std::min(data.offset, file.size())),
@@ -36,7 +37,19 @@ CpuPages::Step CpuPages::bad(uint64_t offset, std::string cause) {
   return Step::Bad;
 }
 
+CpuPages::Step CpuPages::next_live() {
+  if (!live_->read_page(cpu_, chunk_, page_size_)) {
+    // What is told now may bring pages before the time until which nothing is missing.
+    live_->refresh();
+    if (!live_->read_page(cpu_, chunk_, page_size_))
+      return live_->has_ended() ? Step::End : Step::Quiet;
+  }
+  page_ = chunk_;
+  return Step::Page;
+}
+
 CpuPages::Step CpuPages::next() {
+  if (live_ != nullptr) return next_live();
   if (file_.shrank()) {
     // Also after the last page: it may have been the one that turned into zeros.
     if (shrank_told_) return Step::End;

@@ -7,6 +7,7 @@
 
 #include "base/mapped_file.h"
 #include "format/tracedat/layout.h"
+#include "format/tracedat/live_pages.h"
 
 namespace strata::tracedat {
 
@@ -21,9 +22,12 @@ class CpuPages {
  public:
   CpuPages(const MappedFile& file, const Layout& layout, const Buffer& buffer, CpuData data);
 
-  enum class Step : uint8_t { Page, End, Bad };
+  enum class Step : uint8_t { Page, Quiet, End, Bad };
   // The next page. Bad: something could not be read, error() says what; what follows may still be.
+  // Quiet: there is none yet.
   Step next();
+  // From here on they are those that are being written.
+  void follow(LivePages& live) { live_ = &live; }
 
   Bytes page() const { return page_; }
   bool is_cut_off() const { return page_.size() < page_size_; }
@@ -42,11 +46,14 @@ class CpuPages {
  private:
   Step next_raw();
   Step next_chunk();
+  Step next_live();
   Step bad(uint64_t offset, std::string cause);
   void find_chunks();
 
   const MappedFile& file_;
   const Layout& layout_;
+  LivePages* live_ = nullptr;
+  uint32_t cpu_;
   uint32_t page_size_;
   bool compressed_;
   uint64_t begin_;

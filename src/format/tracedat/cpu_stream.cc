@@ -8,7 +8,8 @@ namespace strata::tracedat {
 using trace::Step;
 
 CpuStream::CpuStream(const MappedFile& file, const Layout& layout, const Buffer& buffer,
-                     CpuData data, const EventTypes& types, std::vector<trace::ClockMap> clock)
+                     CpuData data, const EventTypes& types, std::vector<trace::ClockMap> clock,
+                     LivePages* live)
     : clock_(std::move(clock)),
       types_(types.by_id.data()),
       type_count_(types.by_id.size()),
@@ -16,6 +17,7 @@ CpuStream::CpuStream(const MappedFile& file, const Layout& layout, const Buffer&
       pages_(file, layout, buffer, data),
       file_(file),
       all_types_(types),
+      live_(live),
       target_(layout.target) {
   event_.cpu = CpuId{data.cpu};
   buffer_ = buffer.name;
@@ -40,8 +42,12 @@ Step CpuStream::next() {
       return Step::Event;
     }
     if (step == ftrace::RingPage::Step::Corrupt) leave_corrupt_page();
-    if (!next_page()) return Step::End;
+    if (const Step at = next_page(); at != Step::Event) return at;
   }
+}
+
+void CpuStream::follow() {
+  if (live_ != nullptr) pages_.follow(*live_);
 }
 
 void CpuStream::leave_corrupt_page() {
@@ -52,7 +58,7 @@ void CpuStream::leave_corrupt_page() {
   note_unknown_loss();
 }
 
-bool CpuStream::next_page() {
+Step CpuStream::next_page() {
   while (!ended_) {
     switch (pages_.next()) {
       case CpuPages::Step::Page:
@@ -61,7 +67,11 @@ bool CpuStream::next_page() {
           note_loss(page_.lost_count());
         else if (page_.lost())
           note_unknown_loss();
-        return true;
+        return Step::Event;
+      case CpuPages::Step::Quiet:
+        page_ = {};
+        event_.time = live_->until() ? clock_.at(*live_->until()) : trace::kNoTime;
+        return Step::Quiet;
       case CpuPages::Step::Bad:
         add_problem(pages_.error());
         note_unknown_loss();
@@ -72,7 +82,7 @@ bool CpuStream::next_page() {
     }
   }
   page_ = {};
-  return false;
+  return Step::End;
 }
 
 const trace::EventType* CpuStream::unknown_type(uint16_t id) {

@@ -22,9 +22,11 @@ struct EventTypes {
 class CpuStream final : public trace::Stream {
  public:
   CpuStream(const MappedFile& file, const Layout& layout, const Buffer& buffer, CpuData data,
-            const EventTypes& types, std::vector<trace::ClockMap> clock);
+            const EventTypes& types, std::vector<trace::ClockMap> clock, LivePages* live);
 
   trace::Step next() override;
+  // Where it is still being recorded, and somebody tells how far.
+  void follow() override;
   void skip_to(Nanoseconds time) override;
   uint64_t bytes_done() const override { return pages_.bytes_done(); }
   uint64_t bytes_total() const override { return pages_.bytes_total(); }
@@ -34,7 +36,7 @@ class CpuStream final : public trace::Stream {
 
  private:
   // What is rare is kept out of next(), where it would cost every event the saving of registers.
-  [[gnu::noinline]] bool next_page();
+  [[gnu::noinline]] trace::Step next_page();  // Event: there is one
   [[gnu::noinline]] void leave_corrupt_page();
   // What stands in for a type that the file does not explain, which is noted.
   [[gnu::noinline]] const trace::EventType* unknown_type(uint16_t id);
@@ -49,6 +51,7 @@ class CpuStream final : public trace::Stream {
   CpuPages pages_;
   const MappedFile& file_;
   const EventTypes& all_types_;
+  LivePages* live_;
   ftrace::Target target_;
 };
 

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/tracedat/trace_dat.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <limits>
+
+#include "base/file_descriptor.h"
 
 namespace strata::tracedat {
 namespace {
@@ -28,6 +34,19 @@ std::string_view word(std::string_view text, size_t number) {
 std::string hex(uint64_t value) {
   char digits[16];
   return "0x" + std::string(digits, write_hex(digits, value));
+}
+
+// Of a file that has room ahead, which is cut off when it is complete; as far as its file system
+// tells.
+uint64_t written_size(const std::string& path) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  off_t end = 0;
+  for (off_t data = lseek(file.get(), 0, SEEK_DATA); data >= 0;
+       data = lseek(file.get(), end, SEEK_DATA)) {
+    end = lseek(file.get(), data, SEEK_HOLE);
+    if (end < 0) return std::numeric_limits<uint64_t>::max();
+  }
+  return errno == ENXIO ? static_cast<uint64_t>(end) : std::numeric_limits<uint64_t>::max();
 }
 
 }  // namespace
@@ -85,7 +104,8 @@ void TraceDat::attach_page_files() {
     Result<MappedFile> pages = MappedFile::open(page_file_name(file_.path(), cpu));
     if (!pages) continue;
     // A page that is not whole is still being written, or never was.
-    const uint64_t size = pages->size() / buffer.page_size * buffer.page_size;
+    const uint64_t size =
+        std::min(pages->size(), written_size(pages->path())) / buffer.page_size * buffer.page_size;
     buffer.cpus.push_back({cpu, 0, size, &page_files_.emplace_back(*std::move(pages))});
   }
   if (is_unfinished())
@@ -193,7 +213,7 @@ std::vector<const trace::EventType*> TraceDat::event_types() const {
 
 std::unique_ptr<CpuStream> TraceDat::open_stream(const Buffer& buffer, CpuData data) const {
   return std::make_unique<CpuStream>(file_of(data), layout_, buffer, data, types_,
-                                     clock_options_.chain(data.cpu));
+                                     clock_options_.chain(data.cpu), live_.get());
 }
 
 std::vector<std::unique_ptr<trace::Stream>> TraceDat::open_streams() const {

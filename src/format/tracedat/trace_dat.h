@@ -42,6 +42,9 @@ class TraceDat final : public trace::Trace {
   static std::string page_file_name(const std::string& path, uint32_t cpu) {
     return path + ".cpu" + std::to_string(cpu);
   }
+  // For streams that are opened afterwards, and followed: what is still being recorded comes from
+  // `live`.
+  void follow_by(std::unique_ptr<LivePages> live) { live_ = std::move(live); }
   const Layout& layout() const { return layout_; }
   const ClockOptions& clock_options() const { return clock_options_; }
   const EventTypes& types() const { return types_; }
@@ -60,6 +63,7 @@ class TraceDat final : public trace::Trace {
   MappedFile file_;
   std::deque<MappedFile> page_files_;  // of an unfinished trace
   Layout layout_;
+  std::unique_ptr<LivePages> live_;
   ClockOptions clock_options_;
   std::vector<std::unique_ptr<trace::EventType>> owned_types_;
   std::unique_ptr<trace::EventType> unknown_;
