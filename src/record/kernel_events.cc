@@ -235,7 +235,8 @@ Status KernelEvents::write_head(const std::string& path) const {
     head.formats.push_back({format.system, format.text});
   head.kallsyms = files->kallsyms;
   head.printk_formats = files->printk_formats;
-  head.cmdlines = kernel::read_thread_names();
+  const std::string thread_names = kernel::read_thread_names();
+  head.cmdlines = thread_names;
   head.options = options();
   // The main buffer, though it was recorded in an instance: other programs show that one first.
   head.buffers.push_back({"", clock_.kernel_name(), head.page_size, instance_->cpus()});
