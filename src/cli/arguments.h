@@ -96,6 +96,9 @@ struct RecordArguments {
   std::string duration;
   std::string buffer_size;
   std::string sync;
+  bool flight = false;
+  std::vector<std::string> snapshot_on;
+  std::string after;
   Packing packing = Packing::Zstd;
   bool json = false;
   std::vector<std::string> command;
@@ -109,8 +112,9 @@ struct RecoverArguments {
 };
 
 struct SessionArguments {
-  enum class Action : uint8_t { List, Stop } action = Action::List;
+  enum class Action : uint8_t { List, Stop, Snapshot } action = Action::List;
   std::string name;
+  std::string output;
   bool json = false;
 };
 

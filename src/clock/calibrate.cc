@@ -10,10 +10,6 @@
 #include "base/units.h"
 
 namespace strata::clock {
-namespace {
-
-constexpr uint64_t kSecond = 1'000'000'000;
-
 int64_t reading(const Anchor& anchor, Reading which) {
   switch (which) {
     case Reading::Tsc:
@@ -29,6 +25,10 @@ int64_t reading(const Anchor& anchor, Reading which) {
   }
   return 0;
 }
+
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
 
 uint64_t source(const Anchor& anchor, Reading from) {
   return static_cast<uint64_t>(reading(anchor, from));

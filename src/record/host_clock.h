@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,10 +32,16 @@ class HostClock {
   const std::string& name() const { return name_; }
 
   void take_anchor();
+  // For who records for ever, and looks back only a little: no more than so many anchors stay.
+  void forget_anchors(size_t but_last);
+  // What this clock showed at the newest anchor; none where only the kernel can read it.
+  std::optional<Ticks> last_reading() const;
 
   // What the anchors so far tell, to the epoch: of this clock, unless it is no time ("counter"),
   // and of CLOCK_MONOTONIC_RAW, which perf stamps with.
   std::vector<trace::ClockMap> maps() const;
+  // The first of these: none where it is no time, or before the second anchor.
+  std::optional<trace::ClockMap> to_epoch() const;
   std::vector<recording::NamedClock> descriptions(const std::string& machine) const;
   // For what is told in CTF: the starting state. Stamped with `state_clock()`.
   kernel::StateClock state_clock() const;

@@ -76,6 +76,7 @@ Status KernelEvents::add_probes() {
 }
 
 Status KernelEvents::stop() { return instance_->stop(); }
+Status KernelEvents::go_on() { return instance_->start(); }
 
 Status KernelEvents::remove() {
   if (!instance_) return {};
@@ -104,9 +105,9 @@ KernelEvents::Rings KernelEvents::rings() const {
   Rings rings;
   uint64_t most = 0;
   for (const uint32_t cpu : instance_->cpus()) {
-    const kernel::RingStats stats = kernel::parse_ring_stats(stats_text(cpu));
-    rings.together += stats;
-    most = std::max(most, stats.bytes);
+    const kernel::RingStats one = stats(cpu);
+    rings.together += one;
+    most = std::max(most, one.bytes);
   }
   rings.fill = static_cast<double>(most) / static_cast<double>(buffer_bytes());
   return rings;

@@ -37,6 +37,8 @@ class KernelEvents {
   Status start(const std::vector<pid_t>& own_threads);
   // No more events; the rings can still be read.
   Status stop();
+  // After stop(): events are recorded again.
+  Status go_on();
   // When they have been read: nothing is left in the kernel.
   Status remove();
 
@@ -44,6 +46,8 @@ class KernelEvents {
   const HostClock& clock() const { return clock_; }
   // Of one CPU's ring.
   uint64_t buffer_bytes() const;
+  // How one CPU's is doing.
+  kernel::RingStats stats(uint32_t cpu) const { return kernel::parse_ring_stats(stats_text(cpu)); }
   // How the rings are doing.
   struct Rings {
     kernel::RingStats together;

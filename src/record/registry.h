@@ -20,9 +20,10 @@ struct SessionEntry {
   uid_t user = 0;
   std::string user_name;
   std::string folder;
-  int64_t begin_ns = 0;   // since the epoch
-  bool is_alive = false;  // as found by list_sessions(), like what follows
-  std::string control;    // its socket, see ControlSocket
+  int64_t begin_ns = 0;    // since the epoch
+  bool is_flight = false;  // it writes only snapshots
+  bool is_alive = false;   // as found by list_sessions(), like what follows
+  std::string control;     // its socket, see ControlSocket
 };
 
 // This session's place in the registry, given up with this object.

@@ -8,18 +8,20 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <ctime>
 #include <filesystem>
 
 #include "base/time_text.h"
 #include "kernel/dynamic_probes.h"
 #include "kernel/kernel_files.h"
-#include "kernel/machine_state.h"
 #include "record/command.h"
 #include "record/control.h"
 #include "record/counters_source.h"
 #include "record/kernel_source.h"
 #include "record/registry.h"
 #include "record/signals.h"
+#include "record/snapshot_triggers.h"
 #include "record/state_trace.h"
 #include "record/watcher.h"
 
@@ -69,6 +71,28 @@ recording::Description describe(const SessionRequest& request, const HostClock& 
   return description;
 }
 
+// "20261115-143005.250", local time.
+std::string snapshot_name(int64_t at_ns) {
+  const time_t seconds = at_ns / 1'000'000'000;
+  tm local{};
+  localtime_r(&seconds, &local);
+  char name[64];
+  const size_t size = strftime(name, sizeof name, "%Y%m%d-%H%M%S", &local);
+  std::snprintf(name + size, sizeof name - size, ".%03d",
+                static_cast<int>(at_ns / 1'000'000 % 1000));
+  return name;
+}
+
+Json to_json(const Snapshot& snapshot) {
+  return {{"folder", snapshot.folder},
+          {"events", snapshot.events},
+          {"lost", snapshot.lost},
+          {"begin_ns", snapshot.begin_ns},
+          {"end_ns", snapshot.end_ns},
+          {"way", name_of(snapshot.way)},
+          {"copy_ns", snapshot.copying.count()}};
+}
+
 // The instance and the probes of a session, whoever made them. Whether nothing is left.
 bool remove_from_kernel(const kernel::Tracefs& tracefs, const std::string& session) {
   const bool no_instance = static_cast<bool>(
@@ -91,11 +115,18 @@ class Session {
   Status explain();
   // Until there is a reason to stop.
   void wait();
+  // For a flight, in place of start(), explain(), stop() and finish().
+  Status take_off();
+  Result<SessionReport> land();
   void stop();
   Result<SessionReport> finish();
 
  private:
   Status add_counters();
+  void make_kernel_events();
+  Result<Snapshot> snapshot(std::string folder, const std::string& cause);
+  void snapshot_if_due(Clock::time_point now);
+  SessionStatus status(Clock::time_point now);
   void add_state();
   Json answer(const Json& question);
   bool is_over(Clock::time_point now);
@@ -118,7 +149,9 @@ class Session {
   std::optional<HostClock> clock_;
   std::unique_ptr<CountersSource> counters_;
   std::optional<KernelEvents> kernel_events_;
-  std::optional<KernelSource> kernel_;
+  std::optional<KernelSource> kernel_;  // or a flight
+  std::optional<Flight> flight_;
+  std::optional<SnapshotTriggers> triggers_;
   bool made_folder_ = false;
   Clock::time_point begin_;
   Clock::time_point next_anchor_;
@@ -135,8 +168,15 @@ Status Session::prepare() {
   tracefs_.emplace(*std::move(tracefs));
   clean_up_after_the_dead(*tracefs_);
 
-  Result<Registration> registration = Registration::add(
-      {request_.name, getpid(), getuid(), user_name(), request_.folder, begin_ns_, true, {}});
+  Result<Registration> registration = Registration::add({request_.name,
+                                                         getpid(),
+                                                         getuid(),
+                                                         user_name(),
+                                                         request_.folder,
+                                                         begin_ns_,
+                                                         request_.flight.has_value(),
+                                                         true,
+                                                         {}});
   if (!registration) return std::move(registration).error();
   registration_.emplace(*std::move(registration));
   Result<ControlSocket> control = ControlSocket::listen(registration_->control());
@@ -184,11 +224,15 @@ Status Session::add_counters() {
   return {};
 }
 
-Status Session::start() {
+void Session::make_kernel_events() {
   kernel_events_.emplace(*tracefs_,
                          KernelRequest{request_.name, request_.events, request_.buffer_bytes,
                                        request_.processes, request_.probes, request_.presets},
                          *clock_);
+}
+
+Status Session::start() {
+  make_kernel_events();
   kernel_.emplace(*kernel_events_,
                   KernelSource::Options{request_.folder, request_.sync, request_.compressed});
   if (Status status = kernel_->start(); !status) {
@@ -220,17 +264,9 @@ Status Session::explain() {
 // fails is told, and the recording goes on.
 void Session::add_state() {
   if (!request_.state) return;
-  const Result<kernel::MachineState> state = kernel::gather_state(clock_->state_clock());
-  const Status written =
-      state ? write_state(request_.folder + "/" + kStateFolder, *state, clock_->ctf_clock())
-            : Status(state.error());
-  if (!written) return warn(written.error());
-  other_parts_.push_back({.file = kStateFolder,
-                          .kind = "ctf",
-                          .what = "state",
-                          .machine = "",
-                          .clock = clock_->state_clock_name(),
-                          .finished = true});
+  Result<recording::Part> part = record::add_state(request_.folder, *clock_);
+  if (!part) return warn(part.error());
+  other_parts_.push_back(*std::move(part));
 }
 
 // What the anchors tell is better known the later it is asked.
@@ -252,7 +288,7 @@ Status Session::write_description() {
 }
 
 bool Session::is_over(Clock::time_point now) {
-  if (signals_.asked_to_end() || kernel_->failed()) return true;
+  if (signals_.asked_to_end() || (kernel_ && kernel_->failed())) return true;
   if (command_) report_.command_status = command_->ended();
   if (report_.command_status) return true;
   return request_.duration && now - begin_ >= *request_.duration;
@@ -262,31 +298,40 @@ bool Session::is_over(Clock::time_point now) {
 void Session::tick(Clock::time_point now) {
   constexpr auto kTick = std::chrono::seconds(1);
   constexpr auto kBetweenAnchors = std::chrono::minutes(5);
-  if (now >= next_sync_) {
+  if (kernel_ && now >= next_sync_) {
     kernel_->to_disk();
     next_sync_ = Clock::now() + request_.sync;
   }
   if (now >= next_anchor_) {
     next_anchor_ = now + kBetweenAnchors;
     clock_->take_anchor();
+    if (flight_) clock_->forget_anchors(kFlightAnchors);
   }
   if (now >= next_tick_) {
-    next_tick_ += kTick;
-    if (events_.status) events_.status({kernel_->status(), now - begin_});
+    next_tick_ = std::max(next_tick_ + kTick, now);
+    if (events_.status) events_.status(status(now));
   }
+  if (flight_) snapshot_if_due(now);
+}
+
+SessionStatus Session::status(Clock::time_point now) {
+  if (flight_) return {flight_->status(), now - begin_, flight_->reach()};
+  return {kernel_->status(), now - begin_};
 }
 
 void Session::wait() {
   next_anchor_ = begin_ + std::chrono::minutes(5);
-  next_sync_ = begin_ + request_.sync;
+  next_sync_ = flight_ ? Clock::time_point::max() : begin_ + request_.sync;
   next_tick_ = begin_ + std::chrono::seconds(1);
   for (Clock::time_point now = Clock::now(); !is_over(now); now = Clock::now()) {
     tick(now);
     Clock::time_point until = std::min(next_tick_, next_sync_);
     if (request_.duration) until = std::min(until, begin_ + *request_.duration);
+    if (triggers_) until = std::min(until, triggers_->next());
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-    pollfd waiting[] = {{signals_.file(), POLLIN, 0}, {control_->file(), POLLIN, 0}};
-    poll(waiting, 2, static_cast<int>(std::max<int64_t>(left, 0)));
+    std::vector<pollfd> waiting = {{signals_.file(), POLLIN, 0}, {control_->file(), POLLIN, 0}};
+    if (triggers_) triggers_->add_files(waiting);
+    poll(waiting.data(), waiting.size(), static_cast<int>(std::max<int64_t>(left, 0)));
     if (waiting[1].revents != 0)
       control_->serve([this](const Json& question) { return answer(question); });
   }
@@ -297,13 +342,24 @@ Json Session::answer(const Json& question) {
   const std::string name =
       what != question.end() && what->is_string() ? what->get<std::string>() : "";
   if (name == "status") {
-    const SourceStatus status = kernel_->status();
-    return {{"events", status.events},
-            {"bytes", status.bytes},
-            {"lost", status.lost},
-            {"fill", status.fill},
-            {"elapsed_ns", std::chrono::nanoseconds(Clock::now() - begin_).count()}};
+    const SessionStatus status = this->status(Clock::now());
+    Json told = {{"events", status.events},
+                 {"bytes", status.bytes},
+                 {"lost", status.lost},
+                 {"fill", status.fill},
+                 {"elapsed_ns", status.elapsed.count()}};
+    if (status.reach) told["window_ns"] = status.reach->count();
+    return told;
   }
+  if (name == "snapshot" && flight_) {
+    const auto folder = question.find("folder");
+    const bool named = folder != question.end() && folder->is_string();
+    const Result<Snapshot> saved =
+        snapshot(named ? folder->get<std::string>() : "", "asked for by name");
+    return saved ? to_json(*saved) : Json{{"error", saved.error().text()}};
+  }
+  if (name == "snapshot")
+    return {{"error", "this session is no flight: all it records goes into " + request_.folder}};
   return {{"error", "this session cannot do '" + name + "'"}};
 }
 
@@ -330,6 +386,70 @@ Result<SessionReport> Session::finish() {
   return report_;
 }
 
+Status Session::take_off() {
+  make_kernel_events();
+  flight_.emplace(*kernel_events_, *clock_, request_.flight->way);
+  Status status = flight_->start();
+  if (status) {
+    auto triggers = SnapshotTriggers::open(*tracefs_, kernel_events_->instance().cpus(),
+                                           request_.flight->snapshot_on, request_.flight->after);
+    if (triggers)
+      triggers_.emplace(*std::move(triggers));
+    else
+      status = std::move(triggers).error();
+  }
+  if (!status) {
+    if (made_folder_) rmdir(request_.folder.c_str());
+    return status;
+  }
+  begin_ = Clock::now();
+  for (const Error& refused : kernel_events_->refused()) warn(refused);
+  if (flight_->way() != FlightWay::Mapped)
+    warn({"", std::nullopt,
+          "this kernel's rings cannot be mapped: a snapshot empties them" +
+              std::string(flight_->way() == FlightWay::Stopped
+                              ? ", and nothing is recorded while it does"
+                              : "")});
+  description_ = describe(request_, *clock_, begin_ns_);
+  clock_->take_anchor();
+  if (command_) command_->run();
+  if (events_.started) events_.started();
+  return {};
+}
+
+void Session::snapshot_if_due(Clock::time_point now) {
+  std::optional<std::string> cause = triggers_->due(now);
+  if (signals_.asked_for_snapshot()) cause = "SIGUSR1";
+  if (!cause) return;
+  if (Result<Snapshot> saved = snapshot("", *cause); !saved) warn(saved.error());
+}
+
+Result<Snapshot> Session::snapshot(std::string folder, const std::string& cause) {
+  Result<FlightCopy> copy = flight_->copy();
+  if (!copy) return std::move(copy).error();
+  if (folder.empty()) folder = request_.folder + "/" + snapshot_name(copy->end_ns);
+  Result<Snapshot> saved =
+      save_snapshot(*std::move(copy), *kernel_events_, *clock_, description_,
+                    {std::move(folder), cause, request_.state, request_.compressed},
+                    [this](const Error& error) { warn(error); });
+  triggers_->saved(Clock::now());
+  if (!saved) return saved;
+  ++report_.snapshots;
+  if (events_.snapshot) events_.snapshot(*saved);
+  return saved;
+}
+
+Result<SessionReport> Session::land() {
+  report_.last = status(Clock::now());
+  report_.left_out = triggers_->left_out();
+  triggers_.reset();
+  if (Status stopped = flight_->stop(); !stopped) warn(stopped.error());
+  signals_.release();
+  // Where there was no snapshot there is nothing in it.
+  if (made_folder_) rmdir(request_.folder.c_str());
+  return report_;
+}
+
 }  // namespace
 
 void clean_up_after_the_dead(const kernel::Tracefs& tracefs) {
@@ -342,6 +462,11 @@ void clean_up_after_the_dead(const kernel::Tracefs& tracefs) {
 Result<SessionReport> record(const SessionRequest& request, const SessionEvents& events) {
   Session session(request, events);
   if (Status status = session.prepare(); !status) return std::move(status).error();
+  if (request.flight) {
+    if (Status status = session.take_off(); !status) return std::move(status).error();
+    session.wait();
+    return session.land();
+  }
   if (Status status = session.start(); !status) return std::move(status).error();
   if (Status status = session.explain(); !status) return std::move(status).error();
   session.wait();
