@@ -84,7 +84,7 @@ def by_cpu(path):
     for event in machine.events(path / "host.dat"):
         times, events = cpus.setdefault(event["cpu"], ([], []))
         times.append(event.pop("ts_ns"))
-        event.pop("comm", None)  # not in the event itself: known or not when it was saved
+        del event["comm"], event["trace"]  # as known when it was saved; the file
         events.append(event)
     return cpus
 

@@ -3,9 +3,11 @@
 // How long it takes from one event to another, each for a thread: what takes longer than it should
 // is told.
 
-#include <bpf/bpf_helpers.h>
+// The second has no types without the first.
+// clang-format off
 #include <linux/bpf.h>
-#include <linux/types.h>
+#include <bpf/bpf_helpers.h>
+// clang-format on
 
 // Known when the program is loaded. The thread that an event is about stands at this offset of its
 // record; 0: it is the one that runs.
