@@ -418,10 +418,14 @@ Status Session::take_off() {
 }
 
 void Session::snapshot_if_due(Clock::time_point now) {
-  std::optional<std::string> cause = triggers_->due(now);
-  if (signals_.asked_for_snapshot()) cause = "SIGUSR1";
-  if (!cause) return;
-  if (Result<Snapshot> saved = snapshot("", *cause); !saved) warn(saved.error());
+  const auto save = [this](const std::string& cause) {
+    if (Result<Snapshot> saved = snapshot("", cause); !saved) warn(saved.error());
+  };
+  if (signals_.asked_for_snapshot()) save("SIGUSR1");
+  if (const std::optional<std::string> cause = triggers_->due(now)) {
+    save(*cause);
+    triggers_->saved(Clock::now());
+  }
 }
 
 Result<Snapshot> Session::snapshot(std::string folder, const std::string& cause) {
@@ -432,7 +436,6 @@ Result<Snapshot> Session::snapshot(std::string folder, const std::string& cause)
       save_snapshot(*std::move(copy), *kernel_events_, *clock_, description_,
                     {std::move(folder), cause, request_.state, request_.compressed},
                     [this](const Error& error) { warn(error); });
-  triggers_->saved(Clock::now());
   if (!saved) return saved;
   ++report_.snapshots;
   if (events_.snapshot) events_.snapshot(*saved);

@@ -34,7 +34,7 @@ class SnapshotTriggers {
 
   // What asked for a snapshot, if one is to be taken now.
   std::optional<std::string> due(Clock::time_point now);
-  // One was, whoever asked for it.
+  // It was.
   void saved(Clock::time_point now);
   // Triggers that no snapshot was taken for.
   uint64_t left_out() const { return left_out_; }
