@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -74,6 +75,17 @@ bool end_at(std::byte* page, uint32_t page_size, Ticks until) {
   return end > kHeader;
 }
 
+// In huge pages where the system has them: to copy into small ones takes longer for their faults
+// than for the copying, and the writer does not wait.
+std::byte* large_memory(size_t size) {
+  constexpr size_t kHugePage = size_t{2} << 20;
+  size = (size / kHugePage + 1) * kHugePage;
+  void* memory = std::aligned_alloc(kHugePage, size);
+  if (memory == nullptr) throw std::bad_alloc();
+  madvise(memory, size, MADV_HUGEPAGE);
+  return static_cast<std::byte*>(memory);
+}
+
 struct Page {
   uint64_t time;
   const std::byte* at;
@@ -96,7 +108,7 @@ RingCopy copy_ring(Bytes sub_buffers, uint32_t page_size, Ticks until) {
   const std::vector<Page> pages = pages_until(sub_buffers, page_size, until);
   RingCopy copy;
   const size_t size = pages.size() * page_size;
-  copy.memory = std::make_unique_for_overwrite<std::byte[]>(size);
+  copy.memory.reset(large_memory(size));
   std::byte* begin = copy.memory.get() + size;
   std::byte* end = begin;
   for (size_t i = pages.size(); i-- > 0;) {
@@ -145,7 +157,7 @@ Result<RingCopy> take_ring(const std::string& path, uint32_t page_size, size_t b
   if (!file) return system_error(path, "cannot open", errno);
   RingCopy copy;
   bytes -= bytes % page_size;
-  copy.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  copy.memory.reset(large_memory(bytes));
   size_t size = 0;
   while (size < bytes) {
     std::byte* page = copy.memory.get() + size;

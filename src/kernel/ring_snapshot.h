@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -17,7 +18,10 @@ namespace strata::kernel {
 // ftrace::RingPage), oldest first, without a mark of what was lost before the first of them. That
 // older events were overwritten is how such a ring works, and no loss.
 struct RingCopy {
-  std::unique_ptr<std::byte[]> memory;
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<std::byte[], Free> memory;
   Bytes pages;               // within `memory`
   bool overwritten = false;  // whether there had been older ones; not known to copy_ring()
 };

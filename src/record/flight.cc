@@ -93,14 +93,14 @@ Result<FlightCopy> Flight::copy() {
   FlightCopy copy;
   copy.way = way_;
   copy.end_ns = now_since_epoch().count;
+  copy.begin_ns = since_ns_;
+  copy.gap_ns = gap_ns_;
   const Clock::time_point begin = Clock::now();
   Result<std::vector<kernel::RingCopy>> rings =
       take(clock_.last_reading().value_or(kernel::kEverything));
   if (!rings) return std::move(rings).error();
   copy.took = Clock::now() - begin;
   copy.rings = *std::move(rings);
-  copy.begin_ns = since_ns_;
-  copy.gap_ns = gap_ns_;
   const std::optional<trace::ClockMap> to_epoch = clock_.to_epoch();
   for (const kernel::RingCopy& ring : copy.rings) {
     if (!ring.overwritten || !to_epoch) continue;
@@ -109,8 +109,7 @@ Result<FlightCopy> Flight::copy() {
     if (first > copy.begin_ns) copy.gap_ns = 0;
     copy.begin_ns = std::max(copy.begin_ns, first);
   }
-  if (way_ != FlightWay::Mapped) since_ns_ = now_since_epoch().count;
-  gap_ns_ = way_ == FlightWay::Stopped ? copy.end_ns : 0;
+  if (way_ == FlightWay::Stopped) gap_ns_ = copy.end_ns;
   return copy;
 }
 
@@ -126,6 +125,7 @@ Result<std::vector<kernel::RingCopy>> Flight::take(Ticks until) {
   if (way_ == FlightWay::Swapped) {
     if (Status status = write_small_file(instance.file("snapshot"), "1"); !status)
       return std::move(status).error();
+    since_ns_ = now_since_epoch().count;
     auto rings = take_files("snapshot_raw");
     // Empties what is the next to be written to.
     if (Status status = write_small_file(instance.file("snapshot"), "2"); !status)
@@ -135,6 +135,7 @@ Result<std::vector<kernel::RingCopy>> Flight::take(Ticks until) {
   if (Status status = events_.stop(); !status) return std::move(status).error();
   auto rings = take_files("trace_pipe_raw");
   if (Status status = events_.go_on(); !status) return std::move(status).error();
+  since_ns_ = now_since_epoch().count;
   return rings;
 }
 
