@@ -79,10 +79,10 @@ bool end_at(std::byte* page, uint32_t page_size, Ticks until) {
 // than for the copying, and the writer does not wait.
 std::byte* large_memory(size_t size) {
   constexpr size_t kHugePage = size_t{2} << 20;
-  size = (size / kHugePage + 1) * kHugePage;
-  void* memory = std::aligned_alloc(kHugePage, size);
+  const size_t huge = (size + kHugePage - 1) / kHugePage * kHugePage;
+  void* memory = size < kHugePage ? std::malloc(size + 1) : std::aligned_alloc(kHugePage, huge);
   if (memory == nullptr) throw std::bad_alloc();
-  madvise(memory, size, MADV_HUGEPAGE);
+  if (size >= kHugePage) madvise(memory, huge, MADV_HUGEPAGE);
   return static_cast<std::byte*>(memory);
 }
 
