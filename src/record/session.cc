@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <ctime>
 #include <filesystem>
 
 #include "base/time_text.h"
@@ -69,28 +67,6 @@ recording::Description describe(const SessionRequest& request, const HostClock& 
   description.maps = clock.maps();
   description.sessions.push_back({request.name, user_name(), begin_ns, 0, request.asked, {}});
   return description;
-}
-
-// "20261115-143005.250", local time.
-std::string snapshot_name(int64_t at_ns) {
-  const time_t seconds = at_ns / 1'000'000'000;
-  tm local{};
-  localtime_r(&seconds, &local);
-  char name[64];
-  const size_t size = strftime(name, sizeof name, "%Y%m%d-%H%M%S", &local);
-  std::snprintf(name + size, sizeof name - size, ".%03d",
-                static_cast<int>(at_ns / 1'000'000 % 1000));
-  return name;
-}
-
-Json to_json(const Snapshot& snapshot) {
-  return {{"folder", snapshot.folder},
-          {"events", snapshot.events},
-          {"lost", snapshot.lost},
-          {"begin_ns", snapshot.begin_ns},
-          {"end_ns", snapshot.end_ns},
-          {"way", name_of(snapshot.way)},
-          {"copy_ns", snapshot.copying.count()}};
 }
 
 // The instance and the probes of a session, whoever made them. Whether nothing is left.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/snapshot.h"
 
+#include <cstdio>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
 #include "base/new_file.h"
 #include "base/new_folder.h"
 #include "base/time_text.h"
@@ -66,6 +70,27 @@ void tell(recording::Description& description, const FlightCopy& copy, const Hos
 }
 
 }  // namespace
+
+std::string snapshot_name(int64_t end_ns) {
+  const time_t seconds = end_ns / 1'000'000'000;
+  tm local{};
+  localtime_r(&seconds, &local);
+  char name[64];
+  const size_t size = strftime(name, sizeof name, "%Y%m%d-%H%M%S", &local);
+  std::snprintf(name + size, sizeof name - size, ".%03d",
+                static_cast<int>(end_ns / 1'000'000 % 1000));
+  return name;
+}
+
+nlohmann::ordered_json to_json(const Snapshot& snapshot) {
+  return {{"folder", snapshot.folder},
+          {"events", snapshot.events},
+          {"lost", snapshot.lost},
+          {"begin_ns", snapshot.begin_ns},
+          {"end_ns", snapshot.end_ns},
+          {"way", name_of(snapshot.way)},
+          {"copy_ns", snapshot.copying.count()}};
+}
 
 Result<Snapshot> save_snapshot(FlightCopy copy, const KernelEvents& events, const HostClock& clock,
                                recording::Description description, const SnapshotRequest& request,

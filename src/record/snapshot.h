@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "record/flight.h"
@@ -25,6 +26,11 @@ struct Snapshot {
   FlightWay way = FlightWay::Mapped;
   std::chrono::nanoseconds copying{};
 };
+
+nlohmann::ordered_json to_json(const Snapshot& snapshot);
+
+// What one is called that nobody gave a name: its time, local, "20261115-143005.250".
+std::string snapshot_name(int64_t end_ns);
 
 // Makes a recording, whole and finished, of what the rings held. The state in it is that of now, at
 // its end. `description` is the session's, without parts. What fails leaves no folder; but a state
