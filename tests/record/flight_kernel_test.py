@@ -16,20 +16,26 @@ import time
 
 import machine
 
-# A pipe between two processes on two ends: switches, wake-ups and system calls without end.
+# A pipe between two processes: switches and wake-ups without end, a hundred and then a rest.
 LOAD = """
-import os
+import os, sys, time
 there, back = os.pipe(), os.pipe()
 if os.fork() == 0:
     while True: os.write(back[1], os.read(there[0], 1) or os._exit(0))
-while True: os.write(there[1], b"x"); os.read(back[0], 1)
+while True:
+    for _ in range(100): os.write(there[1], b"x"); os.read(back[0], 1)
+    time.sleep(float(sys.argv[1]))
 """
 EVENTS = ["-e", "sched:sched_switch", "-e", "sched:sched_waking"]
 
 
 class Load:
+    def __init__(self, rest=0):
+        self.rest = rest
+
     def __enter__(self):
-        self.process = subprocess.Popen([sys.executable, "-S", "-c", LOAD], process_group=0)
+        self.process = subprocess.Popen([sys.executable, "-S", "-c", LOAD, str(self.rest)],
+                                        process_group=0)
         return self
 
     def __exit__(self, *_):
@@ -67,6 +73,11 @@ class Flight:
         words = ["-o", self.folder.parent / name] if name else []
         return json.loads(machine.fine("session", "snapshot", self.name, "--json", *words))
 
+    def begin_ns(self):
+        """When the session began."""
+        listed = json.loads(machine.fine("session", "list", "--json"))
+        return next(entry["begin_ns"] for entry in listed if entry["name"] == self.name)
+
     def folders(self):
         """Snapshots that are whole, in their order."""
         return sorted(path.parent for path in self.folder.glob("*/recording.json"))
@@ -96,7 +107,8 @@ def cause(path):
 
 def two_snapshots(folder):
     """A second apart, both hold the full window, and where they overlap they are the same."""
-    with Load(), Flight(folder / "two", *EVENTS, "--buffer-size", "16M") as flight:
+    # Slow enough for the rings to reach back to the first one, however long saving it takes.
+    with Load(rest=0.02), Flight(folder / "two", *EVENTS, "--buffer-size", "16M") as flight:
         time.sleep(1)
         first = flight.snapshot("two-a")
         time.sleep(1)
@@ -131,6 +143,18 @@ def two_snapshots(folder):
         assert {part["what"] for part in description["parts"]} == {"kernel", "state"}
     same_in_trace_cmd(folder / "two-a", first["events"])
     assert not (folder / "two").exists(), "a folder without a snapshot is left"
+
+
+def overwritten(folder):
+    """Of a ring that has been written over many times, the last part is whole."""
+    with Load(), Flight(folder / "over", *EVENTS, "--buffer-size", "1M") as flight:
+        assert machine.wait_for(lambda: flight.snapshot()["begin_ns"] > flight.begin_ns() + 10**9)
+        flight.land()
+    path = flight.folders()[-1]
+    told = machine.info(path / "host.dat")
+    assert told["events"] > 1000 and told["lost"] == 0 and told["lost_unknown"] == 0, told
+    for times, _ in by_cpu(path).values():
+        assert times == sorted(times)
 
 
 def same_in_trace_cmd(path, events):
@@ -271,6 +295,7 @@ with tempfile.TemporaryDirectory(prefix="strata-flight-") as name:
     folder = pathlib.Path(name)
     try:
         two_snapshots(folder)
+        overwritten(folder)
         known_load(folder)
         on_signal(folder)
         on_event(folder)
