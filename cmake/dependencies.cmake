@@ -11,6 +11,10 @@ find_package(ZLIB REQUIRED)           # ZLIB::ZLIB
 find_package(Threads REQUIRED)        # Threads::Threads
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)                    # PkgConfig::zstd
 pkg_check_modules(traceevent REQUIRED IMPORTED_TARGET libtraceevent)        # PkgConfig::traceevent
+pkg_check_modules(bpf REQUIRED IMPORTED_TARGET libbpf)                      # PkgConfig::bpf
+# What makes eBPF programs (cmake/bpf.cmake), whatever compiles the rest.
+find_program(STRATA_CLANG clang REQUIRED)
+find_program(STRATA_BPFTOOL bpftool REQUIRED PATHS /usr/sbin /sbin)
 
 if(STRATA_TESTS AND NOT STRATA_BUILD STREQUAL "fuzz")
   find_package(GTest REQUIRED)        # GTest::gmock_main: GoogleTest, its matchers, main()

@@ -216,6 +216,10 @@ def seeds(name):
             kind = bytes([int(kernel.big) | (2 if kernel.long_size == 4 else 0)])
             for flags in (0, 1 << 31, 3 << 30):
                 yield kind + kernel.page(flags, 400)
+    elif name == "kernel/ring_snapshot":
+        pages = b"".join(kernels[0].page(flags, 416) for flags in (0, 1 << 31))
+        for until in (1000, 1010, 1 << 63):
+            yield struct.pack("<BQ", 12, until) + pages
     elif name == "elf/elf_file":
         for kernel in kernels:
             yield elf_file(kernel)

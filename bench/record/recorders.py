@@ -161,6 +161,30 @@ class Strata(Recorder):
         self.events, self.begin_ns = trace["events"], trace["begin_ns"]
 
 
+class Flight(Strata):
+    """A flight recorder: it writes only what snapshot() asks it for."""
+
+    def command(self):
+        return [*super().command(), "--flight"]
+
+    def is_recording(self):
+        return self._ask().returncode == 0
+
+    def snapshot(self):
+        """What was saved, and how many nanoseconds copying it took ("copy_ns")."""
+        done = self._ask()
+        if done.returncode != 0:
+            raise Failed(last_line(done.stderr))
+        return json.loads(done.stdout)
+
+    def look(self, said):
+        pass
+
+    def _ask(self):
+        return subprocess.run([STRATA, "session", "snapshot", self.session, "--json"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
 class TraceCmd(Recorder):
     name = "trace-cmd record"
     environment = {"LD_PRELOAD": str(PROGRAMS / "redirect.so")}

@@ -21,6 +21,8 @@ class FileDescriptor {
 
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
+  // Whoever calls it closes the file.
+  int release() { return std::exchange(fd_, -1); }
   void reset() {
     if (fd_ >= 0) close(std::exchange(fd_, -1));
   }

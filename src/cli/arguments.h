@@ -99,6 +99,9 @@ struct RecordArguments {
   std::string max_size;
   std::string buffer_size;
   std::string sync;
+  bool flight = false;
+  std::vector<std::string> snapshot_on;
+  std::string after;
   Packing packing = Packing::Zstd;
   bool json = false;
   std::vector<std::string> command;
@@ -112,12 +115,13 @@ struct RecoverArguments {
 };
 
 struct SessionArguments {
-  enum class Action : uint8_t { List, Stop, Change } action = Action::List;
+  enum class Action : uint8_t { List, Stop, Change, Snapshot } action = Action::List;
   std::string name;
   std::vector<EventOrFilter> enable;  // a filter belongs to the event before it
   std::vector<std::string> disable;
   std::vector<int32_t> pids;
   bool all_pids = false;
+  std::string output;  // of a snapshot
   bool json = false;
 };
 

@@ -58,6 +58,60 @@ std::string name_of(const std::string& folder) {
   return name;
 }
 
+// What can only be had from a recording that is written as it grows, or only from a flight.
+Status check_flight(const RecordArguments& arguments) {
+  const auto fail = [](const std::string& cause) { return Error{"", std::nullopt, cause}; };
+  if (!arguments.flight && !arguments.snapshot_on.empty())
+    return fail("--snapshot-on is for a flight: --flight");
+  if (arguments.snapshot_on.empty() && !arguments.after.empty())
+    return fail("--after says how long to go on after --snapshot-on, which is not given");
+  if (arguments.flight && !(arguments.keep.empty() && arguments.max_size.empty()))
+    return fail("--keep and --max-size are for what is written, and --flight writes nothing");
+  if (arguments.flight && !arguments.counters.empty())
+    return fail("--counters are written as they come, and --flight writes nothing");
+  return {};
+}
+
+// For tests: what a kernel with less to offer would do.
+Result<std::optional<record::FlightWay>> forced_way() {
+  const char* forced = getenv("STRATA_FLIGHT_WAY");
+  if (forced == nullptr) return std::optional<record::FlightWay>();
+  using enum record::FlightWay;
+  for (const record::FlightWay way : {Mapped, Swapped, Stopped}) {
+    if (record::name_of(way) == forced) return std::optional(way);
+  }
+  return Error{"", std::nullopt, "STRATA_FLIGHT_WAY is mapped, swapped or stopped"};
+}
+
+// An error that points to its place in what was said.
+Error at_column(const char* option, const std::string& text, uint64_t column, const Error& error) {
+  return {"", std::nullopt,
+          std::string(option) + ": in column " + std::to_string(column + 1) + ": " + error.cause +
+              "\n  " + text + "\n  " + std::string(column, ' ') + "^"};
+}
+
+Status plan_flight(const RecordArguments& arguments, record::SessionRequest& request) {
+  if (Status status = check_flight(arguments); !status) return status;
+  if (!arguments.flight) return {};
+  record::FlightRequest flight;
+  for (const std::string& text : arguments.snapshot_on) {
+    Result<kernel::TriggerSpec> spec = kernel::parse_trigger(text);
+    if (!spec)
+      return at_column("--snapshot-on", text, spec.error().offset.value_or(0), spec.error());
+    flight.snapshot_on.push_back(*std::move(spec));
+  }
+  if (!arguments.after.empty()) {
+    const Result<Nanoseconds> after = parse_duration(arguments.after);
+    if (!after) return after.error();
+    flight.after = std::chrono::nanoseconds(after->count);
+  }
+  const Result<std::optional<record::FlightWay>> way = forced_way();
+  if (!way) return way.error();
+  flight.way = *way;
+  request.flight = std::move(flight);
+  return {};
+}
+
 // What was said, as a request; an error that is the user's.
 Result<record::SessionRequest> request_of(const RecordArguments& arguments) {
   record::SessionRequest request;
@@ -105,6 +159,7 @@ Result<record::SessionRequest> request_of(const RecordArguments& arguments) {
     request.sync = std::max(std::chrono::milliseconds(sync->count / 1'000'000),
                             std::chrono::milliseconds(100));
   }
+  if (Status status = plan_flight(arguments, request); !status) return std::move(status).error();
   return request;
 }
 
@@ -150,9 +205,7 @@ Status add_probes(const std::vector<std::string>& texts, Parse parse, const char
     if (!spec || !arguments) {
       const Error& error = spec ? arguments.error() : spec.error();
       const uint64_t column = error.offset.value_or(0) + (spec ? blank + 1 : 0);
-      return Error{"", std::nullopt,
-                   std::string(option) + ": in column " + std::to_string(column + 1) + ": " +
-                       error.cause + "\n  " + text + "\n  " + std::string(column, ' ') + "^"};
+      return at_column(option, text, column, error);
     }
     request.probes.push_back(*std::move(spec));
   }
@@ -197,11 +250,15 @@ class StatusLine {
       const auto rate = [&](uint64_t now, uint64_t before) {
         return static_cast<uint64_t>(static_cast<double>(now - std::min(before, now)) / seconds);
       };
-      const std::string text =
-          duration_text(Nanoseconds{status.elapsed.count()}) + "  " + grouped(status.events) +
-          " events, " + grouped(rate(status.events, last_.events)) + "/s, " +
-          size_text(rate(status.bytes, last_.bytes)) + "/s, lost " + grouped(status.lost) +
-          ", buffer " + std::to_string(static_cast<int>(status.fill * 100)) + " % full";
+      std::string text = duration_text(Nanoseconds{status.elapsed.count()}) + "  ";
+      const std::string events = grouped(rate(status.events, last_.events)) + "/s, ";
+      if (status.reach)
+        text += "the last " + duration_text(Nanoseconds{status.reach->count()}) + " are kept, " +
+                events + size_text(status.bytes);
+      else
+        text += grouped(status.events) + " events, " + events +
+                size_text(rate(status.bytes, last_.bytes)) + "/s, lost " + grouped(status.lost) +
+                ", buffer " + std::to_string(static_cast<int>(status.fill * 100)) + " % full";
       std::fprintf(stderr, "\r%s\033[K", text.c_str());
     }
     last_ = status;
@@ -217,7 +274,18 @@ class StatusLine {
 int tell(const record::SessionRequest& request, const record::SessionReport& report, bool json) {
   const record::SessionStatus& last = report.last;
   Output out(STDOUT_FILENO);
-  if (json) {
+  if (request.flight && json) {
+    const Json object = {{"folder", request.folder},
+                         {"session", request.name},
+                         {"snapshots", report.snapshots},
+                         {"left_out", report.left_out},
+                         {"duration_ns", last.elapsed.count()}};
+    out.text().put(object.dump(2, ' ', false, Json::error_handler_t::replace));
+  } else if (request.flight) {
+    out.text().put("took " + grouped(report.snapshots) + " snapshots in " +
+                   duration_text(Nanoseconds{last.elapsed.count()}) + ", left out " +
+                   grouped(report.left_out) + " that came too soon after another");
+  } else if (json) {
     const Json object = {{"folder", request.folder},   {"session", request.name},
                          {"events", last.events},      {"lost", last.lost},
                          {"bytes", report.size},       {"duration_ns", last.elapsed.count()},
@@ -262,6 +330,13 @@ int run(const RecordArguments& arguments) {
   events.warning = [&](const Error& error) {
     line.wipe();
     if (++warnings <= kMostWarnings) warn(error.text());
+  };
+  events.snapshot = [&](const record::Snapshot& snapshot) {
+    line.wipe();
+    std::fprintf(stderr, "saved %s events of the last %s into %s\n",
+                 grouped(snapshot.events).c_str(),
+                 duration_text(Nanoseconds{snapshot.end_ns - snapshot.begin_ns}).c_str(),
+                 snapshot.folder.c_str());
   };
   events.finishing = [&](uint64_t done, uint64_t total) {
     if (!progress) {

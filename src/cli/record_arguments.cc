@@ -82,6 +82,17 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
       ->add_option("--sync", arguments.sync,
                    "How often everything is written to the disk; default: 5s")
       ->type_name("TIME");
+  record->add_flag("--flight", arguments.flight,
+                   "Write nothing, keep what came last: each snapshot is a folder within the\n"
+                   "session's; SIGUSR1 or 'strata session snapshot' takes one (docs/flight.md)");
+  add_repeated(*record, "--snapshot-on", arguments.snapshot_on,
+               "In a flight, take one when this happens: an event that fulfils the kernel's\n"
+               "filter, or 'latency(ENTRY, EXIT) > 50ms' of a thread; repeatable")
+      ->type_name("'EVENT FILTER'");
+  record
+      ->add_option("--after", arguments.after,
+                   "Take it only when this time has passed after that, as in 5s")
+      ->type_name("TIME");
   add_packing(*record, arguments.packing);
   add_json(*record, arguments.json, "What was recorded, as a JSON object");
   record
@@ -97,6 +108,7 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
       "  strata record --duration 10s -o slow && strata info slow\n"
       "  strata record --keep 2h --max-size 20G -o /var/tmp/last\n"
       "  strata record -e sched_switch -e block_rq_issue -F 'bytes > 65536' -- make -j8\n"
+      "  strata record --flight --snapshot-on 'latency(sched_waking, sched_switch) > 50ms'\n"
       "  strata record --uprobe '/lib/x86_64-linux-gnu/libc.so.6:malloc size=arg1' -p 1234 "
       "--duration 2s");
   return record;
@@ -141,8 +153,20 @@ CLI::App* add_session(CLI::App& app, SessionArguments& arguments, Conditions& co
       "  strata session change nightly --enable block --disable 'syscalls:*'\n"
       "  strata session change nightly --disable '*' --enable sched_switch -F 'prev_pid == 17'\n"
       "  strata session change nightly --all-pids");
+  CLI::App* snapshot =
+      session->add_subcommand("snapshot", "Saves what a flight recorder's rings hold, as a folder");
+  snapshot->callback([&] { arguments.action = Action::Snapshot; });
+  snapshot->add_option("NAME", arguments.name, "The session, one of 'strata record --flight'")
+      ->required();
+  snapshot
+      ->add_option("-o,--output", arguments.output,
+                   "The folder to save into; default: <date>-<time> in the session's")
+      ->type_name("FOLDER");
+  add_json(*snapshot, arguments.json, "What was saved, as a JSON object");
+  snapshot->footer("Example:\n  strata session snapshot blackbox -o slow && strata info slow");
   session->footer(
-      "Examples:\n  strata session list\n  strata session change nightly --enable block");
+      "Examples:\n  strata session list\n  strata session change nightly --enable block\n"
+      "  strata session snapshot blackbox");
   return session;
 }
 

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/file_descriptor.h"
 #include "base/output.h"
@@ -62,16 +64,18 @@ int list(bool json) {
                        {"process", session.process},
                        {"user", session.user_name},
                        {"folder", session.folder},
-                       {"begin_ns", session.begin_ns}});
+                       {"begin_ns", session.begin_ns},
+                       {"flight", session.is_flight}});
     out.text().put(array.dump(2, ' ', false, Json::error_handler_t::replace));
     out.text().put('\n');
   } else if (sessions.empty()) {
     out.text().put("no session is recording\n");
   } else {
-    Table table({"session", "for", "user", "process", "folder"});
+    Table table({"session", "for", "user", "process", "kind", "folder"});
     for (const record::SessionEntry& session : sessions)
       table.add({session.name, duration_text(Nanoseconds{now.count - session.begin_ns}),
-                 session.user_name, std::to_string(session.process), session.folder});
+                 session.user_name, std::to_string(session.process),
+                 session.is_flight ? "flight" : "recording", session.folder});
     table.put(Style(STDOUT_FILENO), 0, out.text());
   }
   return out.finish() ? kExitFine : kExitInput;
@@ -106,6 +110,17 @@ int stop(const std::string& name, bool json) {
   return out.finish() ? kExitFine : kExitInput;
 }
 
+// Asks a session; what goes wrong is complained about.
+std::optional<Json> ask(const std::string& name, const Json& question) {
+  const std::optional<record::SessionEntry> session = find_session(name);
+  if (!session) return std::nullopt;
+  Result<record::ControlConnection> connection = record::ControlConnection::open(session->control);
+  Result<Json> answer = connection ? connection->ask(question) : Result<Json>(connection.error());
+  if (answer) return *std::move(answer);
+  complain(answer.error());
+  return std::nullopt;
+}
+
 // What was said; an error that is the user's.
 Result<record::SessionChange> change_of(const SessionArguments& arguments) {
   record::SessionChange change;
@@ -132,15 +147,8 @@ int change(const SessionArguments& arguments) {
     complain(wanted.error());
     return kExitUsage;
   }
-  const std::optional<record::SessionEntry> session = find_session(arguments.name);
-  if (!session) return kExitInput;
-  Result<record::ControlConnection> connection = record::ControlConnection::open(session->control);
-  Result<Json> answer =
-      connection ? connection->ask(to_json(*wanted)) : Result<Json>(connection.error());
-  if (!answer) {
-    complain(answer.error());
-    return kExitInput;
-  }
+  const std::optional<Json> answer = ask(arguments.name, to_json(*wanted));
+  if (!answer) return kExitInput;
   const std::string done = answer->value("changed", "");
   Output out(STDOUT_FILENO);
   const Json object = {{"name", arguments.name}, {"changed", done}};
@@ -150,13 +158,41 @@ int change(const SessionArguments& arguments) {
   return out.finish() ? kExitFine : kExitInput;
 }
 
+int snapshot(const SessionArguments& arguments) {
+  Json question = {{"do", "snapshot"}};
+  if (!arguments.output.empty())
+    question["folder"] = std::filesystem::absolute(arguments.output).lexically_normal().string();
+  const std::optional<Json> answer = ask(arguments.name, question);
+  if (!answer) return kExitInput;
+  Output out(STDOUT_FILENO);
+  if (arguments.json) {
+    out.text().put(answer->dump(2, ' ', false, Json::error_handler_t::replace));
+  } else {
+    const int64_t window =
+        answer->value("end_ns", int64_t{0}) - answer->value("begin_ns", int64_t{0});
+    out.text().put("saved " + grouped(answer->value("events", uint64_t{0})) +
+                   " events of the last " + duration_text(Nanoseconds{window}) + " into " +
+                   answer->value("folder", std::string()));
+  }
+  out.text().put('\n');
+  return out.finish() ? kExitFine : kExitInput;
+}
+
 }  // namespace
 
 int run(const SessionArguments& arguments) {
   using Action = SessionArguments::Action;
-  if (arguments.action == Action::Change) return change(arguments);
-  return arguments.action == Action::List ? list(arguments.json)
-                                          : stop(arguments.name, arguments.json);
+  switch (arguments.action) {
+    case Action::List:
+      return list(arguments.json);
+    case Action::Stop:
+      return stop(arguments.name, arguments.json);
+    case Action::Change:
+      return change(arguments);
+    case Action::Snapshot:
+      return snapshot(arguments);
+  }
+  return kExitUsage;
 }
 
 }  // namespace strata::cli

@@ -16,6 +16,9 @@ namespace strata::clock {
 enum class Reading : uint8_t { Tsc, MonotonicRaw, Monotonic, Boottime, Wall };
 int64_t reading(const Anchor& anchor, Reading which);
 
+// A counter's in its own unit, the others' in nanoseconds.
+int64_t reading(const Anchor& anchor, Reading which);
+
 // The straight line from one clock to another that fits the anchors best, those taken in a narrow
 // window counting for more. It begins at the first anchor and is precise to the nanosecond however
 // long ago the machine was booted. Two anchors at different times are needed.

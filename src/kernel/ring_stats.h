@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
+
+#include "base/units.h"
 
 namespace strata::kernel {
 
@@ -14,6 +17,9 @@ struct RingStats {
   uint64_t dropped = 0;  // not written, the ring being full
   uint64_t commit_overrun = 0;
   uint64_t bytes = 0;  // in the ring now
+  // When the oldest in the ring was, on the ring's clock: exact where that counts cycles, to the
+  // microsecond where it counts nanoseconds. Of several rings together there is none.
+  std::optional<Ticks> oldest = {};
 
   uint64_t events() const { return entries + read; }
   uint64_t lost() const { return overrun + dropped + commit_overrun; }

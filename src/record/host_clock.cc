@@ -28,6 +28,15 @@ std::optional<clock::Reading> reading_of(const std::string& kernel_clock) {
   return std::nullopt;
 }
 
+std::optional<trace::ClockMap> map_to_epoch(const std::vector<clock::Anchor>& anchors,
+                                            clock::Reading from, const std::string& name) {
+  Result<trace::ClockMap> map = clock::follow_wall(anchors, from);
+  if (!map) return std::nullopt;
+  map->from = name;
+  map->to = "epoch";
+  return *std::move(map);
+}
+
 }  // namespace
 
 ctf::Uuid machine_uuid() {
@@ -54,11 +63,7 @@ Result<HostClock> HostClock::choose(const std::string& wanted) {
   return clock;
 }
 
-std::optional<uint64_t> HostClock::now() const {
-  const std::optional<clock::Reading> which = reading_of(kernel_name_);
-  if (!which) return std::nullopt;
-  return static_cast<uint64_t>(clock::reading(clock::take_anchor(), *which));
-}
+std::optional<Ticks> HostClock::now() const { return reading_at(clock::take_anchor()); }
 
 void HostClock::take_anchor() { anchors_.push_back(clock::take_anchor()); }
 
@@ -67,17 +72,31 @@ void HostClock::begin_chunk() {
   chunk_begin_ = anchors_.size() - 1;
 }
 
+void HostClock::forget_anchors(size_t but_last) {
+  if (anchors_.size() > but_last)
+    anchors_.erase(anchors_.begin(), anchors_.end() - static_cast<ptrdiff_t>(but_last));
+}
+
+std::optional<Ticks> HostClock::last_reading() const { return reading_at(anchors_.back()); }
+
+std::optional<Ticks> HostClock::reading_at(const clock::Anchor& anchor) const {
+  const std::optional<clock::Reading> which = reading_of(kernel_name_);
+  if (!which) return std::nullopt;
+  return Ticks{static_cast<uint64_t>(clock::reading(anchor, *which))};
+}
+
+std::optional<trace::ClockMap> HostClock::to_epoch() const {
+  const std::optional<clock::Reading> from = reading_of(kernel_name_);
+  return from ? map_to_epoch(anchors_, *from, name_) : std::nullopt;
+}
+
 std::vector<trace::ClockMap> HostClock::maps() const {
   std::vector<trace::ClockMap> maps;
-  const auto add = [&](clock::Reading from, const std::string& name) {
-    Result<trace::ClockMap> map = clock::follow_wall(anchors_, from);
-    if (!map) return;
-    map->from = name;
-    map->to = "epoch";
+  if (std::optional<trace::ClockMap> own = to_epoch()) maps.push_back(*std::move(own));
+  if (name_ == kRawClock) return maps;
+  if (std::optional<trace::ClockMap> map =
+          map_to_epoch(anchors_, clock::Reading::MonotonicRaw, kRawClock))
     maps.push_back(*std::move(map));
-  };
-  if (const std::optional<clock::Reading> from = reading_of(kernel_name_)) add(*from, name_);
-  if (name_ != kRawClock) add(clock::Reading::MonotonicRaw, kRawClock);
   return maps;
 }
 

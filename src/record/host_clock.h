@@ -33,15 +33,21 @@ class HostClock {
 
   void take_anchor();
   // What it shows now; nothing where it is no time ("counter").
-  std::optional<uint64_t> now() const;
+  std::optional<Ticks> now() const;
   // The recording goes on in another chunk, at the last anchor. How the clocks went long ago says
   // nothing of it: anchors of the chunk before stay, so that the line is known at once, older ones
   // go.
   void begin_chunk();
+  // For who records for ever, and looks back only a little: no more than so many anchors stay.
+  void forget_anchors(size_t but_last);
+  // What this clock showed at the newest anchor; none where only the kernel can read it.
+  std::optional<Ticks> last_reading() const;
 
   // What the anchors so far tell, to the epoch: of this clock, unless it is no time ("counter"),
   // and of CLOCK_MONOTONIC_RAW, which perf stamps with.
   std::vector<trace::ClockMap> maps() const;
+  // The first of these: none where it is no time, or before the second anchor.
+  std::optional<trace::ClockMap> to_epoch() const;
   std::vector<recording::NamedClock> descriptions(const std::string& machine) const;
   // For what is told in CTF: the starting state. Stamped with `state_clock()`.
   kernel::StateClock state_clock() const;
@@ -59,6 +65,7 @@ class HostClock {
     bool is_known = false;
   };
   Line line() const;
+  std::optional<Ticks> reading_at(const clock::Anchor& anchor) const;
 
   std::string kernel_name_;
   std::string name_;

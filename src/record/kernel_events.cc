@@ -170,6 +170,7 @@ Status KernelEvents::change_events(const KernelChange& wanted,
 }
 
 Status KernelEvents::stop() { return instance_->stop(); }
+Status KernelEvents::go_on() { return instance_->start(); }
 
 Status KernelEvents::remove() {
   if (!instance_) return {};
@@ -203,9 +204,9 @@ KernelEvents::Rings KernelEvents::rings() const {
   Rings rings;
   uint64_t most = 0;
   for (size_t ring = 0; ring < stats_files_.size(); ++ring) {
-    const kernel::RingStats stats = kernel::parse_ring_stats(stats_text(ring));
-    rings.together += stats;
-    most = std::max(most, stats.bytes);
+    const kernel::RingStats one = stats(ring);
+    rings.together += one;
+    most = std::max(most, one.bytes);
   }
   rings.fill = static_cast<double>(most) / static_cast<double>(buffer_bytes());
   return rings;

@@ -48,6 +48,8 @@ class KernelEvents {
   Status settle();
   // No more events; the rings can still be read.
   Status stop();
+  // After stop(): events are recorded again.
+  Status go_on();
   // When they have been read: nothing is left in the kernel.
   Status remove();
 
@@ -63,6 +65,8 @@ class KernelEvents {
   const HostClock& clock() const { return clock_; }
   // Of one CPU's ring.
   uint64_t buffer_bytes() const;
+  // How one is doing, in the order of the instance's CPUs.
+  kernel::RingStats stats(size_t ring) const { return kernel::parse_ring_stats(stats_text(ring)); }
   // How the rings are doing.
   struct Rings {
     kernel::RingStats together;

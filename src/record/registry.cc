@@ -99,9 +99,10 @@ std::string control_of(const std::string& entry) {
 }
 
 std::string to_json(const SessionEntry& entry) {
-  return Json{{"name", entry.name},     {"process", entry.process},
-              {"user", entry.user},     {"user_name", entry.user_name},
-              {"folder", entry.folder}, {"begin_ns", entry.begin_ns}}
+  return Json{{"name", entry.name},       {"process", entry.process},
+              {"user", entry.user},       {"user_name", entry.user_name},
+              {"folder", entry.folder},   {"begin_ns", entry.begin_ns},
+              {"flight", entry.is_flight}}
       .dump();
 }
 
@@ -115,6 +116,7 @@ bool parse_entry(const std::string& text, SessionEntry& entry) {
     entry.user_name = json.at("user_name").get<std::string>();
     entry.folder = json.at("folder").get<std::string>();
     entry.begin_ns = json.at("begin_ns").get<int64_t>();
+    entry.is_flight = json.value("flight", false);
   } catch (const Json::exception&) {
     return false;
   }

@@ -21,6 +21,7 @@ struct SessionEntry {
   std::string user_name;
   std::string folder;
   int64_t begin_ns = 0;      // since the epoch
+  bool is_flight = false;    // it writes only snapshots
   bool is_alive = false;     // as found by list_sessions(), like what follows
   std::string control = {};  // its socket, see ControlSocket
 };

@@ -10,10 +10,21 @@
 #include "base/units.h"
 #include "kernel/instance.h"
 #include "kernel/probe_spec.h"
+#include "kernel/trigger_spec.h"
 #include "record/chunks.h"
+#include "record/flight.h"
+#include "record/snapshot.h"
 #include "record/source.h"
 
 namespace strata::record {
+
+// A session that keeps what came last in the kernel's rings, and writes only what it is asked for:
+// a folder for each snapshot, within the session's or elsewhere.
+struct FlightRequest {
+  std::vector<kernel::TriggerSpec> snapshot_on;
+  std::chrono::nanoseconds after{};   // goes on for so long when one of these has happened
+  std::optional<FlightWay> way = {};  // this one or none, for tests
+};
 
 // What a session is asked to do.
 struct SessionRequest {
@@ -34,10 +45,12 @@ struct SessionRequest {
   std::optional<std::chrono::nanoseconds> duration;
   std::vector<std::string> command;  // recorded until it ends; empty: until a signal or `duration`
   std::vector<std::string> asked;    // the command line, to be told in the recording
+  std::optional<FlightRequest> flight;
 };
 
 struct SessionStatus : SourceStatus {
   std::chrono::nanoseconds elapsed{};
+  std::optional<std::chrono::nanoseconds> reach = {};  // of a flight: how far back its rings reach
 };
 
 // What is told while a session runs. All may be empty.
@@ -45,6 +58,7 @@ struct SessionEvents {
   std::function<void()> started;                     // events are being recorded
   std::function<void(const SessionStatus&)> status;  // once a second
   std::function<void(const Error&)> warning;
+  std::function<void(const Snapshot&)> snapshot;  // one was saved
   std::function<void(uint64_t done, uint64_t total)> finishing;
 };
 
@@ -52,7 +66,9 @@ struct SessionReport {
   SessionStatus last;
   uint64_t size = 0;                  // of the finished recording, in bytes
   std::optional<int> command_status;  // as wait() gives it
-  bool finished = true;               // false: left in the unfinished form, which opens
+  uint64_t snapshots = 0;
+  uint64_t left_out = 0;  // triggers that came too soon after another
+  bool finished = true;   // false: left in the unfinished form, which opens
 };
 
 // Records until the command ends, the time is over or SIGINT, SIGTERM or SIGHUP comes; then

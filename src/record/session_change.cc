@@ -132,7 +132,9 @@ Result<std::string> apply(const SessionChange& change, const kernel::Tracefs& tr
   if (!wanted) return wanted.error();
   if (!wanted->enable.empty()) {
     events.explain(wanted->enable);
-    if (Status status = events.write_head(head); !status) return std::move(status).error();
+    if (!head.empty()) {
+      if (Status status = events.write_head(head); !status) return std::move(status).error();
+    }
   }
   if (Status status = events.change(*wanted); !status) return std::move(status).error();
   return text_of(change, *wanted);

@@ -28,8 +28,8 @@ struct SessionChange {
 ControlSocket::Json to_json(const SessionChange& change);
 Result<SessionChange> parse_change(const ControlSocket::Json& question);
 
-// Changes what is recorded, all of it or nothing. The head at `head` explains new events before
-// there can be any. Gives what was done, in words.
+// Changes what is recorded, all of it or nothing. The head at `head` (none: nothing is written)
+// explains new events before there can be any. Gives what was done, in words.
 Result<std::string> apply(const SessionChange& change, const kernel::Tracefs& tracefs,
                           KernelEvents& events, const std::string& head);
 

@@ -278,4 +278,18 @@ Status write_state(const std::string& folder, const kernel::MachineState& state,
   return writer->finish();
 }
 
+Result<recording::Part> add_state(const std::string& recording, const HostClock& clock) {
+  const Result<kernel::MachineState> state = kernel::gather_state(clock.state_clock());
+  if (!state) return state.error();
+  if (Status written = write_state(recording + "/" + kStateFolder, *state, clock.ctf_clock());
+      !written)
+    return std::move(written).error();
+  return recording::Part{.file = kStateFolder,
+                         .kind = "ctf",
+                         .what = "state",
+                         .machine = "",
+                         .clock = clock.state_clock_name(),
+                         .finished = true};
+}
+
 }  // namespace strata::record

@@ -7,6 +7,8 @@
 #include "base/result.h"
 #include "format/ctf/metadata_writer.h"
 #include "kernel/machine_state.h"
+#include "record/host_clock.h"
+#include "recording/description.h"
 
 namespace strata::record {
 
@@ -37,5 +39,8 @@ constexpr const char* kStateFolder = "host-state";  // within a recording
 // machine's identity.
 Status write_state(const std::string& folder, const kernel::MachineState& state,
                    const ctf::NewClock& clock, uint64_t* events = nullptr);
+
+// Gathers the state as it is now and writes it into a recording's folder, of which it is this part.
+Result<recording::Part> add_state(const std::string& recording, const HostClock& clock);
 
 }  // namespace strata::record

@@ -25,6 +25,14 @@ TEST(RingStats, EventsAreThoseInTheRingAndThoseTakenOut) {
 
 TEST(RingStats, EveryKindOfLossCounts) { EXPECT_EQ(parse_ring_stats(kStats).lost(), 20u); }
 
+TEST(RingStats, TheOldestEventsTimeIsInNanosecondsOrWhatTheClockCounts) {
+  EXPECT_EQ(parse_ring_stats(kStats).oldest, Ticks{3'012'747'746'000});
+  EXPECT_EQ(parse_ring_stats("oldest event ts: 16677517057070\n").oldest, Ticks{16677517057070});
+  for (const char* text : {"oldest event ts: \n", "oldest event ts: 12.\n", "oldest event ts: x\n",
+                           "oldest event ts: 12.5\n", "entries: 1\n"})
+    EXPECT_EQ(parse_ring_stats(text).oldest, std::nullopt) << text;
+}
+
 TEST(RingStats, WhatIsNotKnownIsPassedOver) {
   for (size_t end = 0; end < kStats.size(); ++end)
     EXPECT_LE(parse_ring_stats(kStats.substr(0, end)).events(), 1129u);

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/running_session.h"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "base/folder_size.h"
+#include "record/session_change.h"
+#include "record/state_trace.h"
+#include "recording/finish.h"
+
+namespace strata::record {
+namespace {
+
+// For its owner alone: what a kernel does is nobody else's business. Whether it was not there
+// before.
+Result<bool> make_folder(const std::string& path, bool may_hold_something) {
+  if (mkdir(path.c_str(), 0700) == 0) return true;
+  if (errno != EEXIST) return system_error(path, "cannot create", errno);
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error) ||
+      (!may_hold_something && !std::filesystem::is_empty(path, error)))
+    return Error{path, std::nullopt, "exists already and is no empty folder"};
+  return false;
+}
+
+}  // namespace
+
+Status RunningSession::prepare() {
+  Result<kernel::Tracefs> tracefs = kernel::Tracefs::find();
+  if (!tracefs) return std::move(tracefs).error();
+  tracefs_.emplace(*std::move(tracefs));
+  clean_up_after_the_dead(*tracefs_);
+
+  Result<Registration> registration =
+      Registration::add({request_.name, getpid(), getuid(), user_name(), request_.folder, begin_ns_,
+                         request_.flight.has_value(), true});
+  if (!registration) return std::move(registration).error();
+  registration_.emplace(*std::move(registration));
+  Result<ControlSocket> control = ControlSocket::listen(registration_->control());
+  if (!control) return std::move(control).error();
+  control_.emplace(*std::move(control));
+  const Result<bool> made = make_folder(request_.folder, request_.flight.has_value());
+  if (!made) return made.error();
+  made_folder_ = *made;
+  syslog(LOG_AUTHPRIV | LOG_NOTICE, "%s records session %s into %s", user_name().c_str(),
+         request_.name.c_str(), request_.folder.c_str());
+
+  Result<Watcher> watcher = Watcher::start(
+      [&] {
+        if (remove_from_kernel(*tracefs_, request_.name, getuid()))
+          forget_session(request_.name, getuid());
+      },
+      {tracefs_->descriptor()});
+  if (!watcher) return std::move(watcher).error();
+  watcher_.emplace(*std::move(watcher));
+  if (!request_.command.empty()) {
+    Result<Command> prepared = Command::prepare(request_.command);
+    if (!prepared) return std::move(prepared).error();
+    command_.emplace(*std::move(prepared));
+  }
+  umask(077);  // what is recorded is for its owner alone
+
+  Result<HostClock> clock = HostClock::choose(request_.clock);
+  if (!clock) return std::move(clock).error();
+  clock_.emplace(*std::move(clock));
+  if (Status status = add_folder(); !status) return status;
+  return add_counters();
+}
+
+// Where nothing is recorded after all.
+void RunningSession::remove_folder() {
+  std::error_code ignored;  // nothing is in it but files of pages without any
+  if (chunks_) std::filesystem::remove_all(folder_, ignored);
+  if (made_folder_) std::filesystem::remove_all(request_.folder, ignored);
+}
+
+Status RunningSession::add_counters() {
+  if (request_.counters.empty()) return {};
+  CountersOptions wanted;
+  wanted.folder = folder_;
+  wanted.counters = request_.counters;
+  if (!request_.read_at.empty()) wanted.read_at = request_.read_at;
+  wanted.leave_out = {getpid()};
+  auto created = CountersSource::create(*tracefs_, std::move(wanted));
+  if (!created) {
+    remove_folder();
+    return std::move(created).error();
+  }
+  counters_ = *std::move(created);
+  return {};
+}
+
+void RunningSession::make_kernel_events() {
+  kernel_events_.emplace(
+      *tracefs_,
+      KernelRequest{machine_wide_name(request_.name, getuid()), request_.events,
+                    request_.buffer_bytes, request_.processes, request_.probes, request_.presets},
+      *clock_);
+}
+
+Status RunningSession::start() {
+  make_kernel_events();
+  KernelSource::Options how{folder_, request_.sync};
+  if (chunks_) how.own_threads.push_back(chunks_->start());
+  kernel_.emplace(*kernel_events_, std::move(how));
+  if (Status status = kernel_->start(); !status) {
+    remove_folder();
+    return status;
+  }
+  if (counters_) {
+    if (Status status = counters_->start(); !status) return status;
+  }
+  begin_ = Clock::now();
+  for (const Error& refused : kernel_events_->refused()) warn(refused);
+  description_ = describe(request_, *clock_, begin_ns_);
+  if (Status status = write_description(); !status) return status;
+  if (command_) command_->run();
+  if (events_.started) events_.started();
+  return {};
+}
+
+Status RunningSession::explain() {
+  clock_->take_anchor();
+  if (Status status = kernel_->write_head(); !status) return status;
+  add_state();
+  tell_clocks();
+  if (Status status = write_description(); !status) return status;
+  settle();
+  return {};
+}
+
+void RunningSession::settle() {
+  if (chunks_ && chunks_->is_finishing()) return;
+  if (Status status = kernel_events_->settle(); !status) warn(status.error());
+}
+
+// The state in which the recording starts, as a part of it. It is worth having and no more: what
+// fails is told, and the recording goes on.
+void RunningSession::add_state() {
+  if (!request_.state) return;
+  Result<recording::Part> part = record::add_state(folder_, *clock_);
+  if (!part) return warn(part.error());
+  other_parts_.push_back(*std::move(part));
+}
+
+// What the anchors tell is better known the later it is asked.
+void RunningSession::tell_clocks() {
+  description_.clocks = clock_->descriptions(description_.machines.front().name);
+  description_.maps = clock_->maps();
+}
+
+void RunningSession::gather_parts() {
+  description_.parts = kernel_->parts();
+  if (counters_) {
+    const std::vector<recording::Part> own = counters_->parts();
+    description_.parts.insert(description_.parts.end(), own.begin(), own.end());
+  }
+  description_.parts.insert(description_.parts.end(), other_parts_.begin(), other_parts_.end());
+  for (recording::Part& part : description_.parts)
+    part.machine = description_.machines.front().name;
+}
+
+Status RunningSession::write_description() {
+  gather_parts();
+  return recording::write_description(folder_, description_);
+}
+
+bool RunningSession::is_over(Clock::time_point now) {
+  if (signals_.asked_to_end() || (kernel_ && kernel_->failed())) return true;
+  if (command_) report_.command_status = command_->ended();
+  if (report_.command_status) return true;
+  return request_.duration && now - begin_ >= *request_.duration;
+}
+
+// Whatever is due.
+void RunningSession::tick(Clock::time_point now) {
+  constexpr auto kTick = std::chrono::seconds(1);
+  constexpr auto kBetweenAnchors = std::chrono::minutes(5);
+  if (kernel_ && now >= next_sync_) {
+    kernel_->to_disk();
+    next_sync_ = Clock::now() + request_.sync;
+  }
+  if (now >= next_anchor_) {
+    next_anchor_ = now + kBetweenAnchors;
+    clock_->take_anchor();
+    if (flight_) clock_->forget_anchors(kFlightAnchors);
+  }
+  if (now >= next_tick_) {
+    next_tick_ = std::max(next_tick_ + kTick, now);
+    if (events_.status) events_.status(status(now));
+  }
+  if (now >= next_tending_) tend_chunks(now);
+  if (flight_) snapshot_if_due(now);
+}
+
+SessionStatus RunningSession::status(Clock::time_point now) {
+  if (flight_) return {flight_->status(), now - begin_, flight_->reach()};
+  return {kernel_->status(), now - begin_};
+}
+
+void RunningSession::wait() {
+  next_anchor_ = begin_ + std::chrono::minutes(5);
+  next_sync_ = flight_ ? Clock::time_point::max() : begin_ + request_.sync;
+  next_tick_ = begin_ + std::chrono::seconds(1);
+  if (chunks_) next_tending_ = chunk_begin_ = begin_;
+  for (Clock::time_point now = Clock::now(); !is_over(now); now = Clock::now()) {
+    tick(now);
+    Clock::time_point until = std::min({next_tick_, next_sync_, next_tending_});
+    if (request_.duration) until = std::min(until, begin_ + *request_.duration);
+    if (triggers_) until = std::min(until, triggers_->next());
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    std::vector<pollfd> waiting = {{signals_.file(), POLLIN, 0}, {control_->file(), POLLIN, 0}};
+    if (triggers_) triggers_->add_files(waiting);
+    poll(waiting.data(), waiting.size(), static_cast<int>(std::max<int64_t>(left, 0)));
+    if (waiting[1].revents != 0)
+      control_->serve([this](const Json& question) { return answer(question); });
+  }
+}
+
+RunningSession::Json RunningSession::answer(const Json& question) {
+  const auto what = question.find("do");
+  const std::string name =
+      what != question.end() && what->is_string() ? what->get<std::string>() : "";
+  if (name == "status") {
+    const SessionStatus status = this->status(Clock::now());
+    Json told = {{"events", status.events},
+                 {"bytes", status.bytes},
+                 {"lost", status.lost},
+                 {"fill", status.fill},
+                 {"elapsed_ns", status.elapsed.count()}};
+    if (status.reach) told["window_ns"] = status.reach->count();
+    return told;
+  }
+  if (name == "snapshot" && flight_) {
+    const auto folder = question.find("folder");
+    const bool named = folder != question.end() && folder->is_string();
+    const Result<Snapshot> saved =
+        snapshot(named ? folder->get<std::string>() : "", "asked for by name");
+    return saved ? to_json(*saved) : Json{{"error", saved.error().text()}};
+  }
+  if (name == "snapshot")
+    return {{"error", "this session is no flight: all it records goes into " + request_.folder}};
+  if (name == "change") return change(question);
+  if (name == "take" && kernel_) return take_now();
+  if (name == "take")
+    return {{"error", "this session is a flight, which writes nothing that could be followed"}};
+  return {{"error", "this session cannot do '" + name + "'"}};
+}
+
+// For who follows the recording.
+RunningSession::Json RunningSession::take_now() {
+  const std::optional<Ticks> now = clock_->now();
+  const KernelSource::Written written = kernel_->take_now();
+  Json files = Json::array();
+  for (const auto& [cpu, bytes] : written.bytes) files.push_back({{"cpu", cpu}, {"bytes", bytes}});
+  Json answer = {{"path", written.path}, {"files", std::move(files)}};
+  if (now) answer["until"] = raw(*now);
+  return answer;
+}
+
+RunningSession::Json RunningSession::change(const Json& question) {
+  const Result<SessionChange> wanted = parse_change(question);
+  if (!wanted) return {{"error", wanted.error().text()}};
+  if (Status status = kernel_events_->get_busy(); !status) warn(status.error());
+  const Result<std::string> done =
+      apply(*wanted, *tracefs_, *kernel_events_, kernel_ ? folder_ + "/host.dat" : "");
+  if (done) {
+    description_.sessions.back().changes.push_back({now_since_epoch().count, *done});
+    if (Status status = kernel_ ? write_description() : Status(); !status) warn(status.error());
+  }
+  settle();
+  if (!done) return {{"error", done.error().text()}};
+  return {{"changed", *done}};
+}
+
+void RunningSession::stop() {
+  report_.last.elapsed = Clock::now() - begin_;
+  if (Status stopped = kernel_->stop(); !stopped) warn(stopped.error());
+  static_cast<SourceStatus&>(report_.last) = kernel_->status();
+  if (counters_) {
+    if (Status ended = counters_->stop(); !ended) warn(ended.error());
+  }
+  signals_.release();
+}
+
+Result<SessionReport> RunningSession::finish() {
+  EndedChunk ended = end_chunk({});
+  if (Status status = recording::write_description(folder_, description_); !status)
+    return std::move(status).error();
+  if (chunks_) {
+    chunks_->finish(std::move(ended));
+    report_.finished = chunks_->finish_all(events_.finishing);
+    chunks_->delete_old(Clock::now());
+    for (const Error& problem : chunks_->problems()) warn(problem);
+  } else {
+    const Result<recording::Finished> finished = recording::finish_recording(
+        folder_, {request_.compressed, events_.finishing, std::move(ended.ending)});
+    report_.finished = static_cast<bool>(finished);
+    if (!finished) warn(finished.error());
+  }
+  report_.last.lost = kernel_->lost();
+  report_.size = folder_size(request_.folder);
+  return report_;
+}
+
+}  // namespace strata::record
