@@ -190,7 +190,7 @@ __attribute__((weak, visibility("hidden"), constructor)) void strata_probe_modul
     strata_probe_write(&strata_probe_this_module, &strata_flag_##provider##__##name,              \
                        strata_record, strata_size, strata_room.truncated);                        \
   }                                                                                               \
-  extern int strata_probe_semicolon
+  struct strata_probe_##provider##_##name
 
 /* ---- A site ---- */
 
