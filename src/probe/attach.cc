@@ -16,7 +16,7 @@ namespace strata::probe {
 namespace {
 
 constexpr uint64_t kRetryNs = 100'000'000;  // after an attempt to attach that failed
-constexpr int kWaits = 1000;                // for another thread that attaches,
+constexpr int kWaits = 10000;               // for another thread that attaches,
 constexpr long kWaitNs = 100'000;           // each so long
 
 // Not in the page that a fork empties: a child's attachments differ from its parent's, whose number

@@ -26,4 +26,10 @@ inline uint64_t read_clock(abi::Clock clock) {
   return nanoseconds(CLOCK_MONOTONIC_RAW);
 }
 
+// The same, but not before what precedes it has happened: after a lock was taken, say, which
+// another CPU had held.
+inline uint64_t read_clock_ordered(abi::Clock clock) {
+  return read_clock(clock == abi::Clock::Tsc ? abi::Clock::TscOrdered : clock);
+}
+
 }  // namespace strata::probe

@@ -17,7 +17,7 @@
 namespace strata::probe {
 namespace {
 
-constexpr long kAnswerNs = 100'000'000;
+constexpr time_t kAnswerSeconds = 1;
 
 // System calls are made directly where the C library's function is a point of cancellation: a probe
 // is none.
@@ -52,8 +52,13 @@ bool is_trusted(int socket) {
 
 int receive_descriptor(int socket) {
   pollfd readable{socket, POLLIN, 0};
-  const timespec limit{0, kAnswerNs};
-  if (syscall(SYS_ppoll, &readable, 1, &limit, nullptr, 0) != 1) return -1;
+  // The kernel puts the time that is left there, so that signals do not make it longer.
+  timespec limit{kAnswerSeconds, 0};
+  long ready;
+  do {
+    ready = syscall(SYS_ppoll, &readable, 1, &limit, nullptr, 0);
+  } while (ready < 0 && errno == EINTR);
+  if (ready != 1) return -1;
 
   abi::Welcome welcome{};
   iovec part{&welcome, sizeof welcome};

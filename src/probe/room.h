@@ -73,8 +73,8 @@ Room make_room(const Ring& ring, uint64_t size, abi::Clock clock) {
     if (lost != load(control.told)) {
       if (head + sizeof(abi::Lost) + size > limit) return Room::Full;
       if (head + sizeof(abi::Lost) <= block_end) {
-        const abi::Lost record{read_clock(clock), abi::make_word(abi::kLostId, sizeof record), 0,
-                               lost};
+        const abi::Lost record{read_clock_ordered(clock),
+                               abi::make_word(abi::kLostId, sizeof record), 0, lost};
         if (ring.append({head, head + sizeof record, reinterpret_cast<const std::byte*>(&record),
                          place(head), sizeof record, nullptr, 0}))
           ring.set(control.told, head + sizeof record, lost);
@@ -91,8 +91,8 @@ Room make_room(const Ring& ring, uint64_t size, abi::Clock clock) {
   if (begin + sizeof(abi::Block) + size > limit) return Room::Full;
   // What remains of the block before gets a mark, where one fits.
   const bool padded = opened && block_end - head >= 2 * abi::kUnit;
-  const abi::Block block{read_clock(clock), abi::make_word(abi::kBlockId, sizeof block), clock,
-                         begin, lost};
+  const abi::Block block{read_clock_ordered(clock), abi::make_word(abi::kBlockId, sizeof block),
+                         clock, begin, lost};
   if (ring.append(
           {head, begin + sizeof block, reinterpret_cast<const std::byte*>(&block), place(begin),
            sizeof block,

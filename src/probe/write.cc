@@ -110,7 +110,7 @@ Written write_locked(const Attachment& to, abi::RingControl& control, const Even
     const uint64_t head = load(control.head);
     const uint64_t end = load(control.end);
     if ((end & 7) == event.clock && head + event.size <= end) {
-      const uint64_t time = read_clock(abi::Clock{event.clock});
+      const uint64_t time = read_clock_ordered(abi::Clock{event.clock});
       __builtin_memcpy(event.record, &time, sizeof time);
       __builtin_memcpy(data + (head & to.mask), event.record, event.size);
       store(control.head, head + event.size);

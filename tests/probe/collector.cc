@@ -96,6 +96,12 @@ size_t Collector::attached() {
   return memories_.size();
 }
 
+bool Collector::is_used() {
+  const std::lock_guard lock(mutex_);
+  return !memories_.empty() &&
+         load_once<uint32_t>(memories_.front()->bytes().data() + offsetof(abi::Header, pid)) != 0;
+}
+
 collect::RingMemory& Collector::memory(size_t number) {
   const std::lock_guard lock(mutex_);
   return *memories_.at(number);
@@ -151,7 +157,11 @@ collect::RingLayout small_layout(abi::Policy policy, bool per_cpu) {
 int in_child(const std::function<void()>& body) {
   const pid_t child = fork();
   if (child == 0) {
-    body();
+    try {
+      body();
+    } catch (...) {
+      _exit(99);
+    }
     _exit(0);
   }
   int status = -1;

@@ -57,6 +57,8 @@ class Collector {
 
   // Processes that ask, so far; each attachment counts.
   size_t attached();
+  // Whether the first one has mapped its memory.
+  bool is_used();
   collect::RingMemory& memory(size_t number);
   KeptRings read(size_t number = 0);
   // Closes all memories that were given: who writes attaches anew.
