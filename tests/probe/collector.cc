@@ -3,8 +3,6 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,27 +15,6 @@ namespace {
 [[noreturn]] void fail(const std::string& why) {
   std::fprintf(stderr, "the test's collector: %s\n", why.c_str());
   std::abort();
-}
-
-void welcome(int connection, const collect::RingMemory& memory) {
-  abi::Hello hello{};
-  if (recv(connection, &hello, sizeof hello, 0) != sizeof hello || hello.magic != abi::kMagic)
-    fail("no greeting");
-  abi::Welcome answer{abi::kMagic, abi::kVersion, 1};
-  iovec part{&answer, sizeof answer};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* item = CMSG_FIRSTHDR(&message);
-  item->cmsg_level = SOL_SOCKET;
-  item->cmsg_type = SCM_RIGHTS;
-  item->cmsg_len = CMSG_LEN(sizeof(int));
-  const int fd = memory.descriptor();
-  std::memcpy(CMSG_DATA(item), &fd, sizeof fd);
-  sendmsg(connection, &message, MSG_NOSIGNAL);  // it may have been killed
 }
 
 }  // namespace
@@ -57,13 +34,9 @@ std::vector<KeptRecord> KeptRings::all() const {
 Collector::Collector(const collect::RingLayout& layout, abi::Clock clock)
     : layout_(layout), clock_(clock) {
   const std::string path = folder_.file("socket");
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  socket_ = FileDescriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  if (bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      listen(socket_.get(), 64) != 0)
-    fail("no socket");
+  Result<collect::Listener> listener = collect::Listener::open(path);
+  if (!listener) fail(listener.error().text());
+  listener_.emplace(std::move(*listener));
   stop_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
   setenv(abi::kSocketVariable, path.c_str(), 1);
   thread_ = std::thread([this] { serve(); });
@@ -78,16 +51,16 @@ Collector::~Collector() {
 
 void Collector::serve() {
   while (true) {
-    pollfd ready[2] = {{socket_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
+    pollfd ready[2] = {{listener_->descriptor(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
     if (poll(ready, 2, -1) < 0) continue;
     if (ready[1].revents != 0) return;
-    const FileDescriptor connection(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!connection) continue;
+    const std::optional<collect::Asking> program = listener_->next();
+    if (!program) continue;
     Result<collect::RingMemory> memory = collect::RingMemory::create(layout_, clock_);
     if (!memory) fail(memory.error().text());
     const std::lock_guard lock(mutex_);
     memories_.push_back(std::make_unique<collect::RingMemory>(std::move(*memory)));
-    welcome(connection.get(), *memories_.back());
+    collect::give_rings(*program, *memories_.back());
   }
 }
 

@@ -4,14 +4,15 @@
 #include <sys/types.h>
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/file_descriptor.h"
+#include "collect/listener.h"
 #include "collect/ring_memory.h"
 #include "collect/ring_reader.h"
 #include "collect/site.h"
@@ -70,7 +71,7 @@ class Collector {
   collect::RingLayout layout_;
   probe::abi::Clock clock_;
   TemporaryFolder folder_;
-  FileDescriptor socket_;
+  std::optional<collect::Listener> listener_;
   FileDescriptor stop_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<collect::RingMemory>> memories_;
