@@ -9,6 +9,9 @@
 
 namespace strata::probe {
 
+// The generation of a module that was never attached. No attachment has it, nor 0.
+inline constexpr uint32_t kUnattached = UINT32_MAX;
+
 // Which attachment a module's ids belong to, and the first of them.
 struct ModuleIds {
   uint32_t generation;

@@ -13,8 +13,8 @@ namespace strata::probe {
 // Its last instruction stores what makes the rest valid. So no other thread ever sees half of it,
 // and no lock and no atomic instruction is needed.
 //
-// The code stays where it is as long as the process lives, is never inlined and calls nothing: the
-// kernel looks at the address a thread was interrupted at.
+// The code stays where it is as long as the process lives, and calls nothing: the kernel looks at
+// the address a thread was interrupted at. Appending a record is in sequence.h.
 
 enum class Outcome : uint32_t {
   Done = 0,
@@ -25,16 +25,12 @@ enum class Outcome : uint32_t {
   Changed = 5,  // somebody else was faster, or this is another CPU now
 };
 
-// The thread's struct rseq, registered by the C library; null: there is none.
-std::byte* thread_rseq();
+// Where each thread's struct rseq is, from its thread pointer; 0: the C library has registered
+// none.
+int64_t rseq_offset();
 // Where the kernel keeps the number by which rings are told apart: the concurrency id, which is
 // small where few threads run, on kernels that have it, else the CPU's. Both hold within a process.
 uint64_t ring_index_offset();
-
-// Appends a record to the ring of this CPU, reading the clock at the same time: records of a ring
-// are in the order of their times. `time` is for a clock that cannot be read so.
-Outcome write_on_cpu(const Attachment& to, std::byte* rseq, const std::byte* record, uint64_t size,
-                     uint32_t clock, uint64_t time);
 
 // Stores `value`, if this is still ring `index` and `compared` still is `expected`.
 Outcome store_on_cpu(const Attachment& on, std::byte* rseq, uint64_t index,

@@ -12,14 +12,16 @@ namespace strata::probe {
 
 // A mapped ring memory, and how this process reaches its parts. Never changes while it is the
 // current one.
-struct Attachment {
+struct alignas(128) Attachment {
   uint32_t generation;
   uint32_t rings;  // that are written by restartable sequences; 0: the fallback serves all
+  int64_t rseq;    // where a thread's struct rseq is, from its thread pointer
   uint64_t index;  // where the number of the ring is in struct rseq
   uint64_t capacity_log2;
   uint64_t mask;  // capacity - 1
   abi::RingControl* controls;
   std::byte* data;
+  const uint32_t* clock;  // the header's
   abi::Header* header;
   uint32_t fallback;  // the number of the fallback ring
   uint32_t block_log2;

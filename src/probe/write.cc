@@ -12,6 +12,7 @@
 #include "probe/clock.h"
 #include "probe/cpu_ring.h"
 #include "probe/room.h"
+#include "probe/sequence.h"
 #include "probe/state.h"
 
 namespace strata::probe {
@@ -96,6 +97,13 @@ class FallbackLock {
   bool held_ = false;
 };
 
+void put_word(std::byte* record, ModuleIds ids, const strata_probe_module& module,
+              const uint32_t* flag, uint32_t size, bool truncated) {
+  const uint32_t id = ids.first + static_cast<uint32_t>(flag - module.flags);
+  const uint32_t word = abi::make_word(id, size, truncated);
+  __builtin_memcpy(record + offsetof(abi::RecordHead, word), &word, sizeof word);
+}
+
 enum class Written : uint8_t { Done, Lost, Full, Stale };
 
 Written write_locked(const Attachment& to, abi::RingControl& control, const Event& event) {
@@ -132,41 +140,70 @@ bool write_fallback(const Attachment& to, Event& event) {
   return written != Written::Stale;
 }
 
+// The thread's struct rseq. Null: it has none, or it is not registered.
+std::byte* thread_rseq(const Attachment& to) {
+#if defined(__x86_64__)
+  if (to.rings == 0) return nullptr;
+  std::byte* const rseq = reinterpret_cast<std::byte*>(thread_pointer()) + to.rseq;
+  return *reinterpret_cast<volatile int32_t*>(rseq + kCpuId) < 0 ? nullptr : rseq;
+#else
+  return nullptr;
+#endif
+}
+
 // False: the attachment is not the current one.
 bool write(const Attachment& to, Event& event) {
-  std::byte* const rseq = to.rings != 0 ? thread_rseq() : nullptr;
-  if (rseq == nullptr) return write_fallback(to, event);
-  for (int attempt = 0; attempt < kAttempts;) {
+  std::byte* const rseq = thread_rseq(to);
+#if defined(__x86_64__)
+  for (int attempt = 0; rseq != nullptr && attempt < kAttempts;) {
     const uint64_t time = event.clock == static_cast<uint32_t>(abi::Clock::MonotonicRaw)
                               ? nanoseconds(CLOCK_MONOTONIC_RAW)
                               : 0;
-    switch (write_on_cpu(to, rseq, event.record, event.size, event.clock, time)) {
-      case Outcome::Done:
-        return true;
-      case Outcome::Stale:
-        return false;
-      case Outcome::NoRing:
-        return write_fallback(to, event);
-      case Outcome::NoRoom: {
-        const uint64_t index = *reinterpret_cast<volatile uint32_t*>(rseq + to.index);
-        if (index >= to.rings) return write_fallback(to, event);
-        abi::RingControl& control = to.controls[index];
-        const CpuRing ring{to, rseq, index, control};
-        if (make_room(ring, event.size, abi::Clock{event.clock}) == Room::Full) {
-          const int error = errno;
-          const bool again = wait_for_room(to, control, event);
-          errno = error;
-          if (!again) return true;
-        } else {
-          ++attempt;
-        }
-        break;
-      }
-      default:
-        ++attempt;
+    const Outcome outcome = write_on_cpu(to, to.generation, rseq, event.record, event.size, time);
+    if (outcome == Outcome::Done) return true;
+    if (outcome == Outcome::Stale) return false;
+    if (outcome != Outcome::NoRoom) {
+      ++attempt;
+      continue;
     }
+    const uint64_t index = *reinterpret_cast<volatile uint32_t*>(rseq + to.index);
+    if (index >= to.rings) break;
+    abi::RingControl& control = to.controls[index];
+    const CpuRing ring{to, rseq, index, control};
+    if (make_room(ring, event.size, abi::Clock{event.clock}) == Room::TryAgain) {
+      ++attempt;
+      continue;
+    }
+    const int error = errno;
+    const bool again = wait_for_room(to, control, event);
+    errno = error;
+    if (!again) return true;
   }
+#endif
   return write_fallback(to, event);
+}
+
+// All that is not the common case. More than once only where the collector leaves or another comes
+// at this very moment.
+[[gnu::noinline, gnu::cold]] void write_slowly(strata_probe_module& module, const uint32_t* flag,
+                                               std::byte* record, uint32_t size, bool truncated) {
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    const ModuleIds ids = ids_of(module);
+    if (ids.generation != load(state().generation)) {
+      if (!attach(module)) break;
+      continue;
+    }
+    const Attachment& to = attachment(ids.generation);
+    const uint32_t clock = load(to.header->clock);
+    if (clock > static_cast<uint32_t>(abi::Clock::MonotonicRaw)) {
+      detach(ids.generation);
+      continue;
+    }
+    put_word(record, ids, module, flag, size, truncated);
+    Event event{record, size, clock};
+    if (write(to, event)) return;
+  }
+  count_unattached();
 }
 
 }  // namespace
@@ -189,33 +226,23 @@ extern "C" {
                                                        const uint32_t* flag, void* record,
                                                        uint32_t size, uint32_t truncated) noexcept {
   auto* const bytes = static_cast<std::byte*>(record);
-  // More than once only where the collector leaves or another comes at this very moment.
-  for (int attempt = 0; attempt < 4; ++attempt) {
-    const ModuleIds ids = ids_of(*module);
-    if (ids.generation != load(state().generation) || ids.generation == 0) [[unlikely]] {
-      if (!attach(*module)) break;
-      continue;
-    }
-    const Attachment& to = attachment(ids.generation);
-    const uint32_t clock = load(to.header->clock);
-    if (clock > static_cast<uint32_t>(abi::Clock::MonotonicRaw)) [[unlikely]] {
-      detach(ids.generation);
-      continue;
-    }
-    const uint32_t id = ids.first + static_cast<uint32_t>(flag - module->flags);
-    const uint32_t word = abi::make_word(id, size, truncated != 0);
-    __builtin_memcpy(bytes + offsetof(abi::RecordHead, word), &word, sizeof word);
-    Event event{bytes, size, clock};
-    if (write(to, event)) [[likely]]
+#if defined(__x86_64__)
+  const ModuleIds ids = ids_of(*module);
+  const Attachment& to = attachment(ids.generation);
+  std::byte* const rseq = thread_rseq(to);
+  if (rseq != nullptr) [[likely]] {
+    put_word(bytes, ids, *module, flag, size, truncated != 0);
+    if (write_on_cpu(to, ids.generation, rseq, bytes, size, 0) == Outcome::Done) [[likely]]
       return;
   }
-  count_unattached();
+#endif
+  write_slowly(*module, flag, bytes, size, truncated != 0);
 }
 
 [[gnu::visibility("default")]] uint64_t strata_probe_now(strata_probe_module* module) noexcept {
   for (int attempt = 0; attempt < 2; ++attempt) {
     const ModuleIds ids = ids_of(*module);
-    if (ids.generation != 0 && ids.generation == load(state().generation)) {
+    if (ids.generation == load(state().generation)) {
       const uint32_t clock = load(attachment(ids.generation).header->clock);
       if (clock > static_cast<uint32_t>(abi::Clock::MonotonicRaw)) return 0;
       const uint64_t now = read_clock(abi::Clock{clock});

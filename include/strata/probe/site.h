@@ -55,7 +55,7 @@ STRATA_PROBE_BOUNDS(const int32_t, strata_patches);
 
 /* One for each program or library: weak, so that its files share it, and not visible outside. */
 __attribute__((weak, visibility("hidden"))) struct strata_probe_module strata_probe_this_module = {
-    0,
+    UINT64_MAX, /* none */
     0,
     __start_strata_flags,
     __stop_strata_flags,
