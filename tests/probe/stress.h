@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gtest/gtest.h>
 #include <strata/probe.h>
 #include <sys/mman.h>
 #include <unistd.h>
