@@ -75,6 +75,7 @@ bool attach_to_collector() {
   store(header.pid, static_cast<uint32_t>(getpid()));
   store(header.memory, memory.descriptor);
   count(header.lost, __atomic_exchange_n(&state().lost, 0, __ATOMIC_RELAXED));
+  store(state().current, static_cast<const Attachment*>(&to));
   store(state().generation, last_generation);
   return true;
 }
@@ -86,7 +87,7 @@ bool add_module(const Attachment& to, strata_probe_module& module) {
   const auto sites = reinterpret_cast<uint64_t>(module.sites);
   const auto flags = reinterpret_cast<uint64_t>(module.flags);
   const auto found = [&](uint32_t first) {
-    store(module.attached, uint64_t{to.generation} << 32 | first);
+    store(module.attached, ModuleIds{to.generation, first}.both());
     return true;
   };
 

@@ -16,6 +16,9 @@ inline constexpr uint32_t kUnattached = UINT32_MAX;
 struct ModuleIds {
   uint32_t generation;
   uint32_t first;
+
+  // As the module keeps them, in one word: they are read and changed together.
+  uint64_t both() const { return uint64_t{generation} << 32 | first; }
 };
 inline ModuleIds ids_of(const strata_probe_module& module) {
   const uint64_t both = load(module.attached);

@@ -40,17 +40,20 @@ static_assert(offsetof(abi::RingControl, end) == 8);
   [aborted] "i"(Outcome::Aborted), [critical_section] "i"(kCriticalSection), \
       [current] "m"(state_page.state.generation), [index] "i"(offsetof(Attachment, index))
 
-// Appends a record to the ring of this CPU, reading the clock at the same time: records of a ring
+// Appends a record to the ring of this CPU, if `attached`, the module's, is of the current
+// attachment and that is `to`; reading the clock at the same time: records of a ring
 // are in the order of their times. `time` is for a clock that cannot be read so; 0: not known, and
 // where it is needed there is no room. To be inlined, within this library, for speed.
-[[gnu::always_inline]] inline Outcome write_on_cpu(const Attachment& to, uint32_t generation,
+[[gnu::always_inline]] inline Outcome write_on_cpu(const Attachment& to, uint64_t attached,
                                                    std::byte* rseq, const std::byte* record,
                                                    uint64_t size, uint64_t time) {
   Outcome outcome;
   const Attachment* at = &to;
   __asm__ volatile(
       SEQUENCE_BEGIN("%[rseq]")
-      "cmpl %[generation], %[current]\n"
+      "movq %[attached], %%rax\n"
+      "shrq $32, %%rax\n"
+      "cmpl %%eax, %[current]\n"
       "jne 14f\n"
       // rax: the ring's number; r11: its control.
       "movq %c[index](%[at]), %%rax\n"
@@ -120,11 +123,11 @@ static_assert(offsetof(abi::RingControl, end) == 8);
       "14: movl %[stale], %%eax\n"
       "99:\n"
       : "=&a"(outcome), [at] "+&r"(at), [rseq] "+&r"(rseq)
-      : SEQUENCE_INPUTS, [generation] "r"(generation), [rings] "i"(offsetof(Attachment, rings)),
+      : SEQUENCE_INPUTS, [attached] "rm"(attached), [rings] "i"(offsetof(Attachment, rings)),
         [controls] "i"(offsetof(Attachment, controls)), [data] "i"(offsetof(Attachment, data)),
         [mask] "i"(offsetof(Attachment, mask)),
         [capacity_log2] "i"(offsetof(Attachment, capacity_log2)), [record] "r"(record),
-        [clock] "i"(offsetof(Attachment, clock)), [size] "r"(size), [time] "m"(time), [no_room] "i"(Outcome::NoRoom),
+        [clock] "i"(offsetof(Attachment, clock)), [size] "r"(size), [time] "irm"(time), [no_room] "i"(Outcome::NoRoom),
         [no_ring] "i"(Outcome::NoRing), [stale] "i"(Outcome::Stale)
       : "rcx", "rdx", "r11", "xmm0", "memory", "cc");
   return outcome;

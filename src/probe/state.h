@@ -39,10 +39,11 @@ struct alignas(128) Attachment {
 struct State {
   uint32_t generation;  // of the current attachment; 0: there is none
   uint32_t reserved;
-  uint64_t attaching;        // the thread that attaches or adds a module; 0: none
-  uint64_t fallback_writer;  // the thread that writes to the fallback ring; 0: none
-  uint64_t retry_at;         // in ns: no attempt to attach before
-  uint64_t lost;             // events for which there was no ring
+  const Attachment* current;  // that of this generation, or none; set before it
+  uint64_t attaching;         // the thread that attaches or adds a module; 0: none
+  uint64_t fallback_writer;   // the thread that writes to the fallback ring; 0: none
+  uint64_t retry_at;          // in ns: no attempt to attach before
+  uint64_t lost;              // events for which there was no ring
   // Several: a thread may still look at an old one while the next comes to be. It notices, by the
   // generation, before it uses what it read.
   static constexpr uint32_t kAttachments = 16;

@@ -34,6 +34,7 @@ void sleep_us(long microseconds) {
 
 // What is to be written, and how long it may yet wait for room.
 struct Event {
+  uint64_t attached;  // the module's
   std::byte* record;
   uint64_t size;
   uint32_t clock;
@@ -97,10 +98,14 @@ class FallbackLock {
   bool held_ = false;
 };
 
-void put_word(std::byte* record, ModuleIds ids, const strata_probe_module& module,
-              const uint32_t* flag, uint32_t size, bool truncated) {
-  const uint32_t id = ids.first + static_cast<uint32_t>(flag - module.flags);
-  const uint32_t word = abi::make_word(id, size, truncated);
+// `shape`: see strata_probe_write().
+void put_word(std::byte* record, const strata_probe_module& module, uint32_t first_id,
+              const uint32_t* flag, uint32_t shape) {
+  const auto flags = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(flag) -
+                                           reinterpret_cast<uintptr_t>(module.flags));
+  // In bytes, hence 4 for each.
+  const uint32_t word = (first_id << abi::kIdShift) + (flags << (abi::kIdShift - 2)) +
+                        shape / abi::kUnit + (shape & 1) * abi::kTruncatedBit;
   __builtin_memcpy(record + offsetof(abi::RecordHead, word), &word, sizeof word);
 }
 
@@ -159,7 +164,7 @@ bool write(const Attachment& to, Event& event) {
     const uint64_t time = event.clock == static_cast<uint32_t>(abi::Clock::MonotonicRaw)
                               ? nanoseconds(CLOCK_MONOTONIC_RAW)
                               : 0;
-    const Outcome outcome = write_on_cpu(to, to.generation, rseq, event.record, event.size, time);
+    const Outcome outcome = write_on_cpu(to, event.attached, rseq, event.record, event.size, time);
     if (outcome == Outcome::Done) return true;
     if (outcome == Outcome::Stale) return false;
     if (outcome != Outcome::NoRoom) {
@@ -186,7 +191,7 @@ bool write(const Attachment& to, Event& event) {
 // All that is not the common case. More than once only where the collector leaves or another comes
 // at this very moment.
 [[gnu::noinline, gnu::cold]] void write_slowly(strata_probe_module& module, const uint32_t* flag,
-                                               std::byte* record, uint32_t size, bool truncated) {
+                                               std::byte* record, uint32_t shape) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     const ModuleIds ids = ids_of(module);
     if (ids.generation != load(state().generation)) {
@@ -199,8 +204,8 @@ bool write(const Attachment& to, Event& event) {
       detach(ids.generation);
       continue;
     }
-    put_word(record, ids, module, flag, size, truncated);
-    Event event{record, size, clock};
+    put_word(record, module, ids.first, flag, shape);
+    Event event{ids.both(), record, shape & ~7u, clock};
     if (write(to, event)) return;
   }
   count_unattached();
@@ -224,19 +229,22 @@ extern "C" {
 
 [[gnu::visibility("default")]] void strata_probe_write(strata_probe_module* module,
                                                        const uint32_t* flag, void* record,
-                                                       uint32_t size, uint32_t truncated) noexcept {
+                                                       uint32_t shape) noexcept {
   auto* const bytes = static_cast<std::byte*>(record);
 #if defined(__x86_64__)
-  const ModuleIds ids = ids_of(*module);
-  const Attachment& to = attachment(ids.generation);
-  std::byte* const rseq = thread_rseq(to);
-  if (rseq != nullptr) [[likely]] {
-    put_word(bytes, ids, *module, flag, size, truncated != 0);
-    if (write_on_cpu(to, ids.generation, rseq, bytes, size, 0) == Outcome::Done) [[likely]]
-      return;
+  // What is loaded here may be of another attachment than the module's ids: the sequence finds out.
+  const uint64_t attached = load(module->attached);
+  const Attachment* const to = load(state().current);
+  if (to != nullptr) [[likely]] {
+    std::byte* const rseq = thread_rseq(*to);
+    if (rseq != nullptr) [[likely]] {
+      put_word(bytes, *module, static_cast<uint32_t>(attached), flag, shape);
+      if (write_on_cpu(*to, attached, rseq, bytes, shape & ~7u, 0) == Outcome::Done) [[likely]]
+        return;
+    }
   }
 #endif
-  write_slowly(*module, flag, bytes, size, truncated != 0);
+  write_slowly(*module, flag, bytes, shape);
 }
 
 [[gnu::visibility("default")]] uint64_t strata_probe_now(strata_probe_module* module) noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rings with the kernel as it is: signals, forks, threads, single steps.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -306,6 +307,30 @@ TEST(Probes, AVforkedChildMayTraceBeforeItExecutes) {
             0);
   ASSERT_EQ(collector.attached(), 1u);
   EXPECT_EQ(collector.read().kept(), 3u);
+}
+
+TEST(Probes, LibrariesMayBeLoadedAndUnloadedForEver) {
+  Collector collector(small_layout(abi::Policy::Discard, true));
+  constexpr uint32_t kTimes = 500;
+  EXPECT_EQ(in_child([&] {
+              for (uint32_t i = 0; i < kTimes; ++i) {
+                void* library = dlopen(STRATA_TEST_PLUGIN, RTLD_NOW);
+                if (library == nullptr) _exit(1);
+                reinterpret_cast<void (*)()>(dlsym(library, "plugin_switch_on"))();
+                reinterpret_cast<void (*)(uint32_t)>(dlsym(library, "plugin_fire"))(i);
+                if (dlclose(library) != 0 || dlopen(STRATA_TEST_PLUGIN, RTLD_NOLOAD | RTLD_NOW))
+                  _exit(2);
+              }
+            }),
+            0);
+  ASSERT_EQ(collector.attached(), 1u);
+  const KeptRings kept = collector.read();
+  EXPECT_EQ(kept.kept(), kTimes);
+  EXPECT_EQ(kept.lost, 0u);
+  EXPECT_EQ(load_once<uint32_t>(collector.memory(0).bytes().data() +
+                                offsetof(abi::Header, dictionary_used)),
+            load_once<uint32_t>(collector.memory(0).bytes().data() + sizeof(abi::Header)))
+      << "the same library is in the dictionary once";
 }
 
 }  // namespace

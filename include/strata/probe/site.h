@@ -37,10 +37,11 @@ extern "C" {
 /* Before the program's or library's own code runs: attaches where sites are already on. */
 void strata_probe_start(struct strata_probe_module* module) STRATA_PROBE_NOTHROW;
 
-/* Writes a record of `size` bytes, a multiple of 8, aligned to 8, whose fields begin at 12; the
- * bytes before are the library's. `flag` is the site's. */
+/* Writes a record whose fields begin at 12; the bytes before are the library's. `shape` is its
+ * size, a multiple of 8, plus 1 where something was cut. It lies on a multiple of 8. `flag` is the
+ * site's. */
 void strata_probe_write(struct strata_probe_module* module, const uint32_t* flag, void* record,
-                        uint32_t size, uint32_t truncated) STRATA_PROBE_NOTHROW;
+                        uint32_t shape) STRATA_PROBE_NOTHROW;
 
 /* The time on the clock of the records, never 0; 0: nobody records. */
 uint64_t strata_probe_now(struct strata_probe_module* module) STRATA_PROBE_NOTHROW;
@@ -188,7 +189,7 @@ __attribute__((weak, visibility("hidden"), constructor)) void strata_probe_modul
     STRATA_PP_EACH(STRATA_SITE_USE, __VA_ARGS__)                                                  \
     (void)strata_at;                                                                              \
     strata_probe_write(&strata_probe_this_module, &strata_flag_##provider##__##name,              \
-                       strata_record, strata_size, strata_room.truncated);                        \
+                       strata_record, strata_size + strata_room.truncated);                       \
   }                                                                                               \
   struct strata_probe_##provider##_##name
 
