@@ -3,11 +3,8 @@
 // The rings with the kernel as it is: signals, forks, threads, single steps.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -18,6 +15,7 @@
 #include <vector>
 
 #include "stress.h"
+#include "victim.h"
 
 namespace strata::test {
 namespace {
@@ -238,40 +236,11 @@ TEST(Probes, SteppedThroughByADebuggerTheyUseTheFallback) {
   EXPECT_EQ(kept.rings.back().size(), 1u);
 }
 
-// The program under test for those below: this one, started anew.
-TEST(Victim, DISABLED_Fires) {
-  STRATA_TRACE(stress, step, 0, 1);
-  STRATA_TRACE_PATCHED(stress, step, 0, 2);
-}
-
-TEST(Victim, DISABLED_FiresWhereSocketsAreDeadly) {
-  const sock_filter filter[] = {
-      {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
-      {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_socket},
-      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS},
-      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
-  };
-  const sock_fprog program{4, const_cast<sock_filter*>(filter)};
-  ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-  ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
-  STRATA_TRACE(stress, step, 0, 3);
-}
-
-int run_victim(const char* name, const char* variable, const char* value) {
-  return in_child([&] {
-    setenv(variable, value, 1);
-    const std::string filter = std::string("--gtest_filter=Victim.DISABLED_") + name;
-    execl("/proc/self/exe", "victim", filter.c_str(), "--gtest_also_run_disabled_tests",
-          "--gtest_brief=1", nullptr);
-    _exit(1);
-  });
-}
-
 TEST(Probes, ANewProgramSwitchesItsSitesOnByTheEnvironment) {
   Collector collector(small_layout(abi::Policy::Discard, true));
   EXPECT_EQ(run_victim("Fires", abi::kEnableVariable, "other:*,stress:st*"), 0);
   ASSERT_EQ(collector.attached(), 1u);
-  EXPECT_EQ(collector.read().kept(), 2u);
+  EXPECT_EQ(collector.read().kept(), kVictimFires);
 }
 
 TEST(Probes, ANewProgramIsAttachedBeforeItForbidsItselfSockets) {
