@@ -3,10 +3,15 @@
 // Sites that are switched on from outside.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <optional>
+#include <thread>
+#include <vector>
 
+#include "collect/patching.h"
 #include "collect/uprobe_link.h"
 #include "stress.h"
 #include "victim.h"
@@ -29,7 +34,7 @@ TEST(SitesInAFile, AreFoundWithoutTheProcess) {
     if (site.site.provider != "stress" || site.site.name != "step") continue;
     found = true;
     EXPECT_EQ(site.site.fields.size(), 2u);
-    EXPECT_EQ(site.patched, 1u);  // in victim.cc
+    EXPECT_GE(site.patched, 1u);  // in several files of this program
   }
   EXPECT_TRUE(found);
 }
@@ -81,6 +86,64 @@ TEST_F(ByTheKernel, TheDeathOfTheOneWhoTracesSwitchesThemOff) {
             SIGKILL);
   for (int i = 0; i < 1000 && STRATA_ENABLED(stress, step); ++i) usleep(1000);
   EXPECT_FALSE(STRATA_ENABLED(stress, step));
+}
+
+// The places of this program's code that can be patched.
+std::vector<uint64_t> own_patches() {
+  std::vector<uint64_t> places;
+  for (const int32_t* at = __start_strata_patches; at < __stop_strata_patches; at += 2)
+    places.push_back(reinterpret_cast<uint64_t>(at) + static_cast<uint64_t>(int64_t{*at}));
+  return places;
+}
+
+TEST(Patched, ASiteIsRewrittenWhileThreadsRunIt) {
+  Collector collector(small_layout(abi::Policy::Overwrite, true));
+  const SharedTold told;
+  const pid_t child = fork();
+  if (child == 0) {
+    switch_on();
+    std::thread other([&] {
+      while (true) {
+        STRATA_TRACE_PATCHED(stress, step, 1, (told->completed[1].fetch_add(1), 0));
+        told->handled.fetch_add(1);
+      }
+    });
+    while (true) {
+      STRATA_TRACE_PATCHED(stress, step, 0, (told->completed[0].fetch_add(1), 0));
+      told->handled.fetch_add(1);
+    }
+  }
+  const std::vector<uint64_t> places = own_patches();
+  // Off: it runs, and evaluates nothing.
+  while (told->handled < 1000) usleep(100);
+  EXPECT_EQ(told->completed[0] + told->completed[1], 0u);
+  for (int i = 0; i < 1000; ++i) {
+    const Status status = collect::patch(child, places, i % 2 == 0);
+    ASSERT_TRUE(status) << status.error().text();
+    if (i % 100 == 0) {  // on: both evaluate
+      const uint64_t before[] = {told->completed[0], told->completed[1]};
+      while (told->completed[0] == before[0] || told->completed[1] == before[1]) usleep(100);
+    }
+  }
+  // Off again, for all that was begun is done after a while.
+  usleep(10'000);
+  const uint64_t fired = told->completed[0] + told->completed[1];
+  const uint64_t passed = told->handled;
+  while (told->handled < passed + 1000) usleep(100);
+  EXPECT_LE(told->completed[0] + told->completed[1], fired + 2);
+  kill(child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WTERMSIG(status), SIGKILL) << "it came to no harm before";
+  EXPECT_GT(collector.read().kept(), 0u);
+}
+
+TEST(Patched, WhatIsNoSiteIsLeftAlone) {
+  EXPECT_EQ(in_child([] {
+              const uint64_t place = reinterpret_cast<uint64_t>(&usleep) & ~uint64_t{1};
+              if (collect::patch(getpid(), std::vector{place}, true)) _exit(1);
+            }),
+            0);
 }
 
 }  // namespace
