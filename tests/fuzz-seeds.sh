@@ -45,7 +45,7 @@ case $name in
     copy_small samples '*.dat' 50000
     copy_small "$corpus/dat" '*.dat' 50000
     ;;
-  ftrace/ring_page | ftrace/format_file | elf/elf_file | kernel/perf_records)
+  ftrace/ring_page | ftrace/format_file | elf/elf_file | kernel/perf_records | collect/ring_reader)
     tests/fuzz-seeds.py "$name" "$out"
     ;;
   recording/description)
