@@ -4,15 +4,18 @@
 //
 //   rdtsc          reading the counter, the floor
 //   flight         a site that is on, one int, into an overwriting ring
-//   flight64       the same with 64 bytes
+//   flight64       the same with eight numbers of 8 bytes
+//   flight_bytes   the same with a sequence, which takes 64 bytes with its count
 //   flag, patched  a site that is off, 16 of them in a row, each
 //   none           the same loop without sites
 //   flag_cold, patched_cold, none_cold   with the flag's cache line flushed each time, in ticks
+//   ghz            ticks of the counter in a nanosecond
 #include <poll.h>
 #include <strata/probe.h>
 #include <x86intrin.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -27,6 +30,8 @@
 #include "loop.h"
 
 STRATA_EVENT(bench, number, STRATA_INFO, (s32, value));
+STRATA_EVENT(bench, eight, STRATA_INFO, (u64, a), (u64, b), (u64, c), (u64, d), (u64, e), (u64, f),
+             (u64, g), (u64, h));
 STRATA_EVENT(bench, payload, STRATA_INFO, (bytes, value));
 STRATA_EVENT(bench, off, STRATA_INFO, (s32, value));
 
@@ -43,6 +48,10 @@ void read_counter(uint32_t times) {
 
 void fire_number(uint32_t times) {
   for (uint32_t i = 0; i < times; ++i) STRATA_TRACE(bench, number, i);
+}
+
+void fire_eight(uint32_t times) {
+  for (uint32_t i = 0; i < times; ++i) STRATA_TRACE(bench, eight, i, i, i, i, i, i, i, i);
 }
 
 void fire_payload(uint32_t times) {
@@ -84,6 +93,15 @@ double cold_ticks(uint32_t times, Site site) {
   }
   std::sort(taken.begin(), taken.end());
   return static_cast<double>(taken[taken.size() / 2]);
+}
+
+double ghz() {
+  const auto begin = std::chrono::steady_clock::now();
+  const uint64_t first = __rdtsc();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const uint64_t last = __rdtsc();
+  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+  return static_cast<double>(last - first) / took.count();
 }
 
 // Gives the rings, and nothing else.
@@ -133,10 +151,12 @@ double measure(std::string_view what, int threads, uint32_t times) {
     return cold_ticks(times, [](const int* value) { STRATA_TRACE_FLAG(bench, off, *value); });
   if (what == "patched_cold")
     return cold_ticks(times, [](const int* value) { STRATA_TRACE_PATCHED(bench, off, *value); });
+  if (what == "ghz") return ghz();
   const Collector collector;
-  strata_flag_bench__number = strata_flag_bench__payload = 0x10000;
+  strata_flag_bench__number = strata_flag_bench__eight = strata_flag_bench__payload = 0x10000;
   if (what == "flight") return run_loops(fire_number, threads, times);
-  if (what == "flight64") return run_loops(fire_payload, threads, times);
+  if (what == "flight64") return run_loops(fire_eight, threads, times);
+  if (what == "flight_bytes") return run_loops(fire_payload, threads, times);
   std::fprintf(stderr, "fire: no such thing: %s\n", std::string(what).c_str());
   std::exit(2);
 }
