@@ -238,22 +238,22 @@ TEST(Probes, SteppedThroughByADebuggerTheyUseTheFallback) {
 
 TEST(Probes, ANewProgramSwitchesItsSitesOnByTheEnvironment) {
   Collector collector(small_layout(abi::Policy::Discard, true));
-  EXPECT_EQ(run_victim("Fires", abi::kEnableVariable, "other:*,stress:st*"), 0);
+  EXPECT_EQ(run_victim(Victim::Fires, abi::kEnableVariable, "other:*,stress:st*"), 0);
   ASSERT_EQ(collector.attached(), 1u);
   EXPECT_EQ(collector.read().kept(), kVictimFires);
 }
 
 TEST(Probes, ANewProgramIsAttachedBeforeItForbidsItselfSockets) {
   Collector collector(small_layout(abi::Policy::Discard, true));
-  EXPECT_EQ(run_victim("FiresWhereSocketsAreDeadly", abi::kEnableVariable, "stress"), 0);
+  EXPECT_EQ(run_victim(Victim::FiresWithoutSockets, abi::kEnableVariable, "stress"), 0);
   ASSERT_EQ(collector.attached(), 1u);
-  EXPECT_EQ(collector.read().kept(), 1u);
+  EXPECT_EQ(collector.read().kept(), kVictimFires);
 }
 
 TEST(Probes, WithoutRestartableSequencesTheFallbackServes) {
   Collector collector(small_layout(abi::Policy::Discard, true));
   setenv(abi::kEnableVariable, "stress:*", 1);
-  EXPECT_EQ(run_victim("Fires", "GLIBC_TUNABLES", "glibc.pthread.rseq=0"), 0);
+  EXPECT_EQ(run_victim(Victim::Fires, "GLIBC_TUNABLES", "glibc.pthread.rseq=0"), 0);
   unsetenv(abi::kEnableVariable);
   ASSERT_EQ(collector.attached(), 1u);
   EXPECT_EQ(collector.read().rings.back().size(), 2u);

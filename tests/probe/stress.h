@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <new>
+#include <ostream>
 #include <string>
 
 #include "collector.h"
@@ -86,6 +87,7 @@ inline constexpr Way kWays[] = {
     {probe::abi::Policy::Block, true, "BlockPerCpu"},
     {probe::abi::Policy::Block, false, "BlockFallback"},
 };
+inline void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
 inline std::string way_name(const testing::TestParamInfo<Way>& info) { return info.param.name; }
 
 }  // namespace strata::test

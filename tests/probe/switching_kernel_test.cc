@@ -72,7 +72,7 @@ TEST_F(ByTheKernel, AProcessThatStartsLaterHasThemOnFromItsFirstInstruction) {
   Collector collector(small_layout(abi::Policy::Discard, true));
   Result<collect::UprobeLink> link = open();
   ASSERT_TRUE(link) << link.error().text();
-  EXPECT_EQ(run_victim("Fires"), 0);
+  EXPECT_EQ(run_victim(Victim::Fires), 0);
   ASSERT_EQ(collector.attached(), 1u);
   EXPECT_EQ(collector.read().kept(), kVictimFires);
 }

@@ -3,11 +3,17 @@
 
 namespace strata::test {
 
-// Starts this program anew, as one that does nothing but fire: the test Victim.DISABLED_<name>,
-// with the variable in its environment. Gives its wait status.
-int run_victim(const char* name, const char* variable = "STRATA_TEST", const char* value = "");
+// What a program that is traced does, instead of running tests.
+enum class Victim : char {
+  Fires = 'f',
+  FiresWithoutSockets = 's',  // a system call for one would kill it (seccomp)
+};
 
-// How many events Victim.DISABLED_Fires fires.
+// Starts this program anew, as such a one, with the variable in its environment. Gives its wait
+// status.
+int run_victim(Victim victim, const char* variable = "STRATA_TEST", const char* value = "");
+
+// How many events Victim::Fires fires.
 inline constexpr unsigned kVictimFires = 2;
 
 }  // namespace strata::test
