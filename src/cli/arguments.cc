@@ -163,6 +163,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   Conditions record_conditions;
   RecoverArguments recover_arguments;
   SessionArguments session_arguments;
+  ProbeArguments probe_arguments;
   TrimArguments trim_arguments;
   ConvertArguments convert_arguments;
 
@@ -172,6 +173,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   app.require_subcommand(1);
   CLI::App* record = add_record(app, record_arguments, record_conditions);
   CLI::App* session = add_session(app, session_arguments);
+  CLI::App* probe = add_probe(app, probe_arguments);
   CLI::App* info = add_info(app, info_arguments);
   CLI::App* events = add_events(app, events_arguments);
   CLI::App* dump = add_dump(app, dump_arguments, dump_conditions);
@@ -216,6 +218,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   }
   if (recover->parsed()) return Command(std::move(recover_arguments));
   if (session->parsed()) return Command(std::move(session_arguments));
+  if (probe->parsed()) return Command(std::move(probe_arguments));
   return Command(std::move(convert_arguments));
 }
 

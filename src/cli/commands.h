@@ -18,5 +18,6 @@ int run(const ConvertArguments& arguments);
 int run(const RecordArguments& arguments);
 int run(const RecoverArguments& arguments);
 int run(const SessionArguments& arguments);
+int run(const ProbeArguments& arguments);
 
 }  // namespace strata::cli

@@ -11,6 +11,7 @@ namespace strata::cli {
 // The commands that record, and what goes with recordings.
 CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& conditions);
 CLI::App* add_session(CLI::App& app, SessionArguments& arguments);
+CLI::App* add_probe(CLI::App& app, ProbeArguments& arguments);
 CLI::App* add_recover(CLI::App& app, RecoverArguments& arguments);
 
 }  // namespace strata::cli
