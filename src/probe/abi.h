@@ -60,7 +60,7 @@ enum class SiteKind : uint8_t {
 };
 
 // Followed by NUL-terminated strings: provider, name, then one for each field: "TYPE NAME", or
-// "enum NAME LABELS" with LABELS as "idle=0,busy=1". The types are those of kFieldTypes. Padded
+// "enum NAME LABELS" with LABELS as "idle=0,busy=1". The types are those of probe/fields.h. Padded
 // with zeros to `size`.
 struct Site {
   uint32_t size;    // of all this, a multiple of 4
