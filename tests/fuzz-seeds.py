@@ -204,6 +204,35 @@ def perf_sample(values, raw):
     return perf_record(9, struct.pack(f"=QQ{len(values)}QI", 1000, len(values), *values, len(raw)) + raw)
 
 
+def probe_site(fields):
+    """A site of a program, with its flag at the address 0, as all of them are here."""
+    strings = b"".join(text + b"\0" for text in (b"app", b"event", *fields))
+    strings += bytes(-len(strings) % 4)
+    return struct.pack("=IiiBBBB", 16 + len(strings), -4, 0, 1, 0, 6, len(fields)) + strings
+
+
+def probe_memory():
+    """What a program wrote of its rings, from the header's third line on; see src/probe/abi.h.
+
+    For the layout of the fuzz target: a dictionary of 512 bytes, one ring with blocks of 16 KB.
+    """
+    sites = probe_site([b"u32 a", b"string b", b"seq_u16 c", b"enum d x=0,y=-1"])
+    entry = struct.pack("=IIIIQQ", (32 + len(sites) + 7) // 8 * 8, 16, len(sites), 1, 0, 0) + sites
+    entry += bytes(-len(entry) % 8)
+
+    def record(identity, payload):
+        size = (12 + len(payload) + 7) // 8 * 8
+        return (struct.pack("=QI", 5, identity << 11 | size // 8) + payload).ljust(size, b"\0")
+
+    fields = struct.pack("=I3sHHHi", 7, b"ab\0", 2, 8, 9, 1)
+    records = record(1, struct.pack("=IQQ", 0, 0, 0)) + record(16, fields)
+    records += record(2, struct.pack("=IQ", 0, 3)) + record(16, fields)
+    header = struct.pack("=IIiIQ", len(entry), 1, -1, 0, 2).ljust(64, b"\0")
+    dictionary = entry.ljust(512, b"\0").ljust(576, b"\0")
+    control = struct.pack("=QQQ", len(records), 0, 4).ljust(128, b"\0")
+    return (header + dictionary + control).ljust(4096 - 128, b"\0") + records
+
+
 def seeds(name):
     kernels = [Kernel(big, size) for big, size in itertools.product((False, True), (8, 4))]
     if name == "format/tracedat/file":
@@ -226,6 +255,9 @@ def seeds(name):
     elif name == "ftrace/format_file":
         for event in FORMATS:
             yield format_text(event)
+    elif name == "collect/ring_reader":
+        for policy in range(3):
+            yield bytes([policy]) + probe_memory()
     elif name == "kernel/perf_records":
         raw = struct.pack("=HBBi16siiq16siiI", 6, 0, 0, 17, b"some task", 17, 120, 1, b"other", 18,
                           120, 0)

@@ -45,7 +45,8 @@ case $name in
     copy_small samples '*.dat' 50000
     copy_small "$corpus/dat" '*.dat' 50000
     ;;
-  ftrace/ring_page | ftrace/format_file | elf/elf_file | kernel/perf_records | kernel/ring_snapshot)
+  ftrace/ring_page | ftrace/format_file | elf/elf_file | kernel/perf_records | kernel/ring_snapshot | \
+    collect/ring_reader)
     tests/fuzz-seeds.py "$name" "$out"
     ;;
   recording/description)

@@ -168,6 +168,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   SessionArguments session_arguments;
   Conditions session_conditions;
   SetupArguments setup_arguments;
+  ProbeArguments probe_arguments;
   TrimArguments trim_arguments;
   ConvertArguments convert_arguments;
 
@@ -178,6 +179,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   CLI::App* record = add_record(app, record_arguments, record_conditions);
   CLI::App* session = add_session(app, session_arguments, session_conditions);
   CLI::App* setup = add_setup(app, setup_arguments);
+  CLI::App* probe = add_probe(app, probe_arguments);
   CLI::App* info = add_info(app, info_arguments);
   CLI::App* events = add_events(app, events_arguments);
   CLI::App* dump = add_dump(app, dump_arguments, dump_conditions);
@@ -230,6 +232,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
     return Command(std::move(session_arguments));
   }
   if (setup->parsed()) return Command(std::move(setup_arguments));
+  if (probe->parsed()) return Command(std::move(probe_arguments));
   return Command(std::move(convert_arguments));
 }
 

@@ -133,9 +133,14 @@ struct SetupArguments {
   bool json = false;
 };
 
-using Command =
-    std::variant<InfoArguments, EventsArguments, DumpArguments, TrimArguments, ConvertArguments,
-                 RecordArguments, RecoverArguments, SessionArguments, SetupArguments>;
+struct ProbeArguments {
+  std::string program;  // a file, or the number of a process
+  bool json = false;
+};
+
+using Command = std::variant<InfoArguments, EventsArguments, DumpArguments, TrimArguments,
+                             ConvertArguments, RecordArguments, RecoverArguments, SessionArguments,
+                             SetupArguments, ProbeArguments>;
 
 // The command, or the exit status where there is nothing to do: help was asked for and shown, or
 // the arguments are wrong and that was said.

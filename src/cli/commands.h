@@ -19,5 +19,6 @@ int run(const RecordArguments& arguments);
 int run(const RecoverArguments& arguments);
 int run(const SessionArguments& arguments);
 int run(const SetupArguments& arguments);
+int run(const ProbeArguments& arguments);
 
 }  // namespace strata::cli

@@ -206,6 +206,20 @@ CLI::App* add_setup(CLI::App& app, SetupArguments& arguments) {
   return setup;
 }
 
+CLI::App* add_probe(CLI::App& app, ProbeArguments& arguments) {
+  CLI::App* probe = app.add_subcommand("probe", "Probes that programs have in themselves");
+  probe->group(kRecord);
+  probe->require_subcommand(1);
+  CLI::App* list = probe->add_subcommand("list", "Which there are, with their fields");
+  list->add_option("PROGRAM", arguments.program,
+                   "A program or library, or the number of a process: all that it has mapped")
+      ->required();
+  add_json(*list, arguments.json, "One JSON object");
+  list->footer("Example:\n  strata probe list ./shop");
+  probe->footer("Example:\n  strata probe list ./shop");
+  return probe;
+}
+
 CLI::App* add_recover(CLI::App& app, RecoverArguments& arguments) {
   CLI::App* recover = app.add_subcommand("recover", "Finish a recording whose recorder was killed");
   recover->group(kChange);

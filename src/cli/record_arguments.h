@@ -12,6 +12,7 @@ namespace strata::cli {
 CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& conditions);
 CLI::App* add_session(CLI::App& app, SessionArguments& arguments, Conditions& conditions);
 CLI::App* add_setup(CLI::App& app, SetupArguments& arguments);
+CLI::App* add_probe(CLI::App& app, ProbeArguments& arguments);
 CLI::App* add_recover(CLI::App& app, RecoverArguments& arguments);
 
 }  // namespace strata::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "base/file_descriptor.h"
+#include "base/result.h"
+#include "collect/ring_memory.h"
+
+namespace strata::collect {
+
+// A program that asks for rings. Who it is, the kernel says.
+struct Asking {
+  FileDescriptor connection;
+  pid_t pid = 0;
+  uid_t user = 0;
+};
+
+// The socket at which programs ask for their rings.
+class Listener {
+ public:
+  // Makes the socket. It is for its owner alone, or for everybody where `for_all` is set: then who
+  // asks decides what is given. A socket that a killed collector left is replaced.
+  static Result<Listener> open(const std::string& path, bool for_all = false);
+  Listener(Listener&& other) noexcept = default;
+  Listener& operator=(Listener&& other) noexcept = default;
+  ~Listener();
+
+  // To wait for, with others: readable when somebody asks.
+  int descriptor() const { return socket_.get(); }
+  // The next one; nothing where nobody asks, or what asks does not speak as a program of ours.
+  std::optional<Asking> next();
+
+ private:
+  Listener(std::string path, FileDescriptor socket)
+      : path_(std::move(path)), socket_(std::move(socket)) {}
+
+  std::string path_;
+  FileDescriptor socket_;
+};
+
+// The answers. That it died meanwhile is no error: there is nobody to tell.
+void give_rings(const Asking& program, const RingMemory& memory);
+void refuse(const Asking& program);
+
+}  // namespace strata::collect

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/file_descriptor.h"
+#include "base/result.h"
+#include "probe/abi.h"
+
+namespace strata::collect {
+
+// How a ring memory is divided. The header in the memory says the same, but the program can write
+// there: whoever made the memory keeps this, and does not look again.
+struct RingLayout {
+  uint32_t rings = 0;  // without the fallback, which is ring number `rings`
+  probe::abi::Policy policy = probe::abi::Policy::Discard;
+  uint32_t capacity_log2 = 20;
+  uint32_t block_log2 = 16;
+  uint32_t dictionary_size = 1 << 20;
+  uint32_t wait_us = 0;  // Policy::Block
+
+  uint64_t capacity() const { return uint64_t{1} << capacity_log2; }
+  uint64_t block() const { return uint64_t{1} << block_log2; }
+  uint64_t dictionary() const { return sizeof(probe::abi::Header); }
+  uint64_t controls() const;
+  uint64_t data() const;
+  uint64_t size() const { return data() + ((uint64_t{rings} + 1) << capacity_log2); }
+
+  // Whether it can be. What is too large for this is not to be mapped either.
+  Status check() const;
+  // From memory whose maker is gone: that of a core file, or of a collector that was killed.
+  static Result<RingLayout> read(Bytes memory, const std::string& name);
+};
+
+// A memory for one process, as its collector has it: mapped here, and a descriptor to hand out. Its
+// size is sealed, so that a program cannot make its collector fault. Pages that nobody writes to
+// take no memory.
+class RingMemory {
+ public:
+  static Result<RingMemory> create(const RingLayout& layout, probe::abi::Clock clock);
+  RingMemory(RingMemory&& other) noexcept;
+  RingMemory& operator=(RingMemory&& other) noexcept;
+  ~RingMemory();
+
+  const RingLayout& layout() const { return layout_; }
+  int descriptor() const { return descriptor_.get(); }
+  Bytes bytes() const { return {start_, layout_.size()}; }
+
+  // The parts that a collector writes to.
+  void set_clock(probe::abi::Clock clock);
+  // The program is to attach anew with its next event.
+  void close();
+  void set_tail(uint32_t ring, uint64_t tail);
+  // Events that found no ring.
+  uint64_t lost_outside() const;
+
+ private:
+  RingMemory() = default;
+  probe::abi::Header& header() const { return *reinterpret_cast<probe::abi::Header*>(start_); }
+
+  RingLayout layout_;
+  FileDescriptor descriptor_;
+  std::byte* start_ = nullptr;
+};
+
+}  // namespace strata::collect

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/ring_reader.h"
+
+namespace strata::collect {
+namespace abi = probe::abi;
+namespace {
+
+uint64_t load_word(Bytes memory, uint64_t offset) {
+  return __atomic_load_n(reinterpret_cast<const uint64_t*>(memory.data() + offset),
+                         __ATOMIC_ACQUIRE);
+}
+
+// The processors of x86 do that themselves; only the compiler is to be told.
+void keep_loads_in_order() {
+#if defined(__x86_64__)
+  __atomic_signal_fence(__ATOMIC_ACQUIRE);
+#else
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+#endif
+}
+
+}  // namespace
+
+RingReader::RingReader(const RingLayout& layout, uint32_t ring)
+    : layout_(layout),
+      control_(layout.controls() + uint64_t{ring} * sizeof(abi::RingControl)),
+      data_(layout.data() + (uint64_t{ring} << layout.capacity_log2)),
+      block_(layout.block()) {}
+
+uint64_t RingReader::oldest(uint64_t head) const {
+  if (layout_.policy != abi::Policy::Overwrite) return 0;
+  // The program may be about to open the next block, over the oldest one.
+  const uint64_t current = head / layout_.block();
+  const uint64_t blocks = layout_.capacity() / layout_.block();
+  return current + 2 <= blocks ? 0 : (current + 2 - blocks) * layout_.block();
+}
+
+bool RingReader::is_overtaken(Bytes memory, uint64_t position) const {
+  keep_loads_in_order();  // the head after what was copied
+  return position < oldest(load_word(memory, control_ + offsetof(abi::RingControl, head)));
+}
+
+bool RingReader::next_piece(Bytes memory) {
+  while (!broken_) {
+    // Before the head: what is lost later than it is told of the next time.
+    lost_now_ = load_word(memory, control_ + offsetof(abi::RingControl, lost));
+    const uint64_t head = load_word(memory, control_ + offsetof(abi::RingControl, head));
+    position_ = std::max(position_, oldest(head));
+    if (head == position_) return false;
+    // The head only grows, and not beyond what there is room for.
+    broken_ = head < position_ || head - position_ > layout_.capacity() || head % abi::kUnit != 0;
+    if (broken_) return false;
+    const uint64_t in_block = position_ % layout_.block();
+    const uint64_t size = std::min(head - position_, layout_.block() - in_block);
+    std::memcpy(block_.data(), memory.data() + data_ + position_ % layout_.capacity(), size);
+    if (is_overtaken(memory, position_)) continue;
+    piece_ = Bytes(block_.data(), size);
+    piece_position_ = position_;
+    piece_begins_block_ = in_block == 0;
+    position_ += size;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace strata::collect

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Firing: the record that a site has put together goes into a ring.
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "probe/attach.h"
+#include "probe/clock.h"
+#include "probe/cpu_ring.h"
+#include "probe/room.h"
+#include "probe/sequence.h"
+#include "probe/state.h"
+
+namespace strata::probe {
+
+StatePage state_page;
+
+namespace {
+
+// A sequence that is interrupted time and again is being stepped through by a debugger.
+constexpr int kAttempts = 64;
+// For another thread that holds the fallback's lock.
+constexpr uint64_t kLockWait = 1'000'000'000;  // ns
+
+// The system call itself: nanosleep() of the C library is a point of cancellation.
+void sleep_us(long microseconds) {
+  const timespec time{0, microseconds * 1000};
+  syscall(SYS_nanosleep, &time, nullptr);
+}
+
+// What is to be written, and how long it may yet wait for room.
+struct Event {
+  uint64_t attached;  // the module's
+  std::byte* record;
+  uint64_t size;
+  uint32_t clock;
+  uint64_t deadline = 0;  // 0: it has not waited yet
+};
+
+// Whether to try again. The event is lost, and counted, where not.
+bool wait_for_room(const Attachment& on, abi::RingControl& control, Event& event) {
+  const uint64_t tail = load(control.tail);
+  // Once a ring stayed full for all the time allowed, it does not hold up anybody again before
+  // something was taken from it.
+  if (on.policy == abi::Policy::Block && load(control.gave_up) != tail + 1) {
+    wake_collector(on);
+    const uint64_t now = nanoseconds(CLOCK_MONOTONIC);
+    if (event.deadline == 0) event.deadline = now + uint64_t{on.wait_us} * 1000;
+    if (now < event.deadline) {
+      sleep_us(20);
+      return true;
+    }
+    store(control.gave_up, tail + 1);
+  }
+  count(control.lost);
+  return false;
+}
+
+// The thread that writes to the fallback ring holds it by the address of its thread control block,
+// set in one step: a signal handler that interrupts it sees that it is its own thread.
+class FallbackLock {
+ public:
+  FallbackLock() {
+    const uint64_t me = thread_pointer();
+    uint64_t& writer = state().fallback_writer;
+    uint64_t deadline = 0;
+    for (int attempt = 0;; ++attempt) {
+      uint64_t holder = 0;
+      if (__atomic_compare_exchange_n(&writer, &holder, me, false, __ATOMIC_ACQUIRE,
+                                      __ATOMIC_RELAXED)) {
+        held_ = true;
+        return;
+      }
+      if (holder == me) return;
+      if (attempt < 16) {
+        sched_yield();
+        continue;
+      }
+      const uint64_t now = nanoseconds(CLOCK_MONOTONIC);
+      if (deadline == 0) deadline = now + kLockWait;
+      if (now > deadline) return;
+      sleep_us(50);
+    }
+  }
+  ~FallbackLock() {
+    if (held_) store(state().fallback_writer, uint64_t{0});
+  }
+  FallbackLock(const FallbackLock&) = delete;
+  FallbackLock& operator=(const FallbackLock&) = delete;
+
+  bool held() const { return held_; }
+
+ private:
+  bool held_ = false;
+};
+
+// `shape`: see strata_probe_write().
+void put_word(std::byte* record, const strata_probe_module& module, uint32_t first_id,
+              const uint32_t* flag, uint32_t shape) {
+  const auto flags = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(flag) -
+                                           reinterpret_cast<uintptr_t>(module.flags));
+  // In bytes, hence 4 for each.
+  const uint32_t word = (first_id << abi::kIdShift) + (flags << (abi::kIdShift - 2)) +
+                        shape / abi::kUnit + (shape & 1) * abi::kTruncatedBit;
+  __builtin_memcpy(record + offsetof(abi::RecordHead, word), &word, sizeof word);
+}
+
+enum class Written : uint8_t { Done, Lost, Full, Stale };
+
+Written write_locked(const Attachment& to, abi::RingControl& control, const Event& event) {
+  const FallbackLock lock;
+  if (!lock.held()) {
+    count(control.lost);
+    return Written::Lost;
+  }
+  if (load(state().generation) != to.generation) return Written::Stale;
+  std::byte* const data = to.data + (uint64_t{to.fallback} << to.capacity_log2);
+  while (true) {
+    const uint64_t head = load(control.head);
+    const uint64_t end = load(control.end);
+    if ((end & 7) == event.clock && head + event.size <= end) {
+      const uint64_t time = read_clock_ordered(abi::Clock{event.clock});
+      __builtin_memcpy(event.record, &time, sizeof time);
+      __builtin_memcpy(data + (head & to.mask), event.record, event.size);
+      store(control.head, head + event.size);
+      return Written::Done;
+    }
+    const LockedRing ring{to, to.fallback, control};
+    if (make_room(ring, event.size, abi::Clock{event.clock}) == Room::Full) return Written::Full;
+  }
+}
+
+bool write_fallback(const Attachment& to, Event& event) {
+  const int error = errno;
+  abi::RingControl& control = to.controls[to.fallback];
+  Written written;
+  do {
+    written = write_locked(to, control, event);
+  } while (written == Written::Full && wait_for_room(to, control, event));
+  errno = error;
+  return written != Written::Stale;
+}
+
+// The thread's struct rseq. Null: it has none, or it is not registered.
+std::byte* thread_rseq(const Attachment& to) {
+#if defined(__x86_64__)
+  if (to.rings == 0) return nullptr;
+  std::byte* const rseq = reinterpret_cast<std::byte*>(thread_pointer()) + to.rseq;
+  return *reinterpret_cast<volatile int32_t*>(rseq + kCpuId) < 0 ? nullptr : rseq;
+#else
+  return nullptr;
+#endif
+}
+
+// False: the attachment is not the current one.
+bool write(const Attachment& to, Event& event) {
+  std::byte* const rseq = thread_rseq(to);
+#if defined(__x86_64__)
+  for (int attempt = 0; rseq != nullptr && attempt < kAttempts;) {
+    const uint64_t time = event.clock == static_cast<uint32_t>(abi::Clock::MonotonicRaw)
+                              ? nanoseconds(CLOCK_MONOTONIC_RAW)
+                              : 0;
+    const Outcome outcome = write_on_cpu(to, event.attached, rseq, event.record, event.size, time);
+    if (outcome == Outcome::Done) return true;
+    if (outcome == Outcome::Stale) return false;
+    if (outcome != Outcome::NoRoom) {
+      ++attempt;
+      continue;
+    }
+    const uint64_t index = *reinterpret_cast<volatile uint32_t*>(rseq + to.index);
+    if (index >= to.rings) break;
+    abi::RingControl& control = to.controls[index];
+    const CpuRing ring{to, rseq, index, control};
+    if (make_room(ring, event.size, abi::Clock{event.clock}) == Room::TryAgain) {
+      ++attempt;
+      continue;
+    }
+    const int error = errno;
+    const bool again = wait_for_room(to, control, event);
+    errno = error;
+    if (!again) return true;
+  }
+#endif
+  return write_fallback(to, event);
+}
+
+// All that is not the common case. More than once only where the collector leaves or another comes
+// at this very moment.
+[[gnu::noinline, gnu::cold]] void write_slowly(strata_probe_module& module, const uint32_t* flag,
+                                               std::byte* record, uint32_t shape) {
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    const ModuleIds ids = ids_of(module);
+    if (ids.generation != load(state().generation)) {
+      if (!attach(module)) break;
+      continue;
+    }
+    const Attachment& to = attachment(ids.generation);
+    const uint32_t clock = load(to.header->clock);
+    if (clock > static_cast<uint32_t>(abi::Clock::MonotonicRaw)) {
+      detach(ids.generation);
+      continue;
+    }
+    put_word(record, module, ids.first, flag, shape);
+    Event event{ids.both(), record, shape & ~7u, clock};
+    if (write(to, event)) return;
+  }
+  count_unattached();
+}
+
+}  // namespace
+
+void wake_collector(const Attachment& on) {
+  if (load(on.header->sleeps) == 0) return;
+  store(on.header->sleeps, uint32_t{0});
+  const int error = errno;
+  syscall(SYS_futex, &on.header->sleeps, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  errno = error;
+}
+
+}  // namespace strata::probe
+
+using namespace strata::probe;
+
+extern "C" {
+
+[[gnu::visibility("default")]] void strata_probe_write(strata_probe_module* module,
+                                                       const uint32_t* flag, void* record,
+                                                       uint32_t shape) noexcept {
+  auto* const bytes = static_cast<std::byte*>(record);
+#if defined(__x86_64__)
+  // What is loaded here may be of another attachment than the module's ids: the sequence finds out.
+  const uint64_t attached = load(module->attached);
+  const Attachment* const to = load(state().current);
+  if (to != nullptr) [[likely]] {
+    std::byte* const rseq = thread_rseq(*to);
+    if (rseq != nullptr) [[likely]] {
+      put_word(bytes, *module, static_cast<uint32_t>(attached), flag, shape);
+      if (write_on_cpu(*to, attached, rseq, bytes, shape & ~7u, 0) == Outcome::Done) [[likely]]
+        return;
+    }
+  }
+#endif
+  write_slowly(*module, flag, bytes, shape);
+}
+
+[[gnu::visibility("default")]] uint64_t strata_probe_now(strata_probe_module* module) noexcept {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const ModuleIds ids = ids_of(*module);
+    if (ids.generation == load(state().generation)) {
+      const uint32_t clock = load(attachment(ids.generation).header->clock);
+      if (clock > static_cast<uint32_t>(abi::Clock::MonotonicRaw)) return 0;
+      const uint64_t now = read_clock(abi::Clock{clock});
+      return now != 0 ? now : 1;
+    }
+    if (!attach(*module)) break;
+  }
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/ring_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ring_maker.h"
+
+namespace strata::test {
+namespace {
+
+namespace abi = probe::abi;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+collect::RingLayout one_ring(abi::Policy policy) {
+  collect::RingLayout layout;
+  layout.policy = policy;
+  layout.capacity_log2 = 16;
+  layout.block_log2 = 14;
+  layout.dictionary_size = 64;
+  return layout;
+}
+
+// Values as they came, losses as negative numbers.
+struct Seen {
+  std::vector<int64_t> values;
+  void record(const collect::RingRecord& record) {
+    values.push_back(load_once<uint32_t>(record.payload.data()));
+  }
+  void lost(uint64_t events) { values.push_back(-static_cast<int64_t>(events)); }
+};
+
+class RingReader : public testing::Test {
+ protected:
+  std::vector<int64_t> read() {
+    Seen seen;
+    reader_.read_all(maker_.bytes(), seen);
+    return seen.values;
+  }
+
+  RingMaker maker_{one_ring(abi::Policy::Discard)};
+  collect::RingReader reader_{one_ring(abi::Policy::Discard), 0};
+};
+
+TEST_F(RingReader, GivesEachRecordOnce) {
+  EXPECT_THAT(read(), IsEmpty());
+  maker_.add(16, 1);
+  maker_.add(17, 2);
+  EXPECT_THAT(read(), ElementsAre(1, 2));
+  EXPECT_THAT(read(), IsEmpty());
+  maker_.add(16, 3);
+  EXPECT_THAT(read(), ElementsAre(3));
+  EXPECT_EQ(reader_.position(), maker_.head());
+}
+
+TEST_F(RingReader, LossesAreToldWhereTheyHappenedAndOnce) {
+  maker_.add(16, 1);
+  maker_.tell_lost(5);
+  maker_.add(16, 2);
+  maker_.open_block(7);
+  maker_.add(16, 3);
+  maker_.set_lost(10);
+  EXPECT_THAT(read(), ElementsAre(1, -5, 2, -2, 3, -3));
+  maker_.tell_lost(10);
+  maker_.add(16, 4);
+  EXPECT_THAT(read(), ElementsAre(4));
+}
+
+TEST_F(RingReader, WhatIsNoRecordIsPassedOverUpToTheNextBlock) {
+  maker_.add(16, 1);
+  const uint64_t bad = maker_.head();
+  maker_.add(16, 2);
+  maker_.put<uint32_t>(bad + 8, abi::make_word(16, 4096 + 8));
+  maker_.open_block();
+  maker_.add(16, 3);
+  EXPECT_THAT(read(), ElementsAre(1, 3));
+  EXPECT_GT(reader_.damaged(), 0u);
+  EXPECT_FALSE(reader_.broken());
+}
+
+TEST_F(RingReader, ABlockThatIsNotTheOneExpectedIsPassedOver) {
+  maker_.add(16, 1);
+  maker_.put<uint64_t>(offsetof(abi::Block, position), 8);
+  maker_.open_block();
+  maker_.add(16, 2);
+  EXPECT_THAT(read(), ElementsAre(2));
+}
+
+TEST_F(RingReader, AHeadThatCannotBeEndsTheReading) {
+  for (const uint64_t head : {uint64_t{1} << 16 | 8, ~uint64_t{7}, uint64_t{33}}) {
+    collect::RingReader reader(one_ring(abi::Policy::Discard), 0);
+    maker_.set_head(head);
+    Seen seen;
+    reader.read_all(maker_.bytes(), seen);
+    EXPECT_THAT(seen.values, IsEmpty());
+    EXPECT_TRUE(reader.broken()) << head;
+  }
+}
+
+TEST(FlightReader, BeginsAtTheOldestBlockThatIsNotAboutToBeOverwritten) {
+  RingMaker maker(one_ring(abi::Policy::Overwrite));
+  for (uint32_t i = 0; i < 10'000; ++i) maker.add(16, i);
+  collect::RingReader reader(one_ring(abi::Policy::Overwrite), 0);
+  Seen seen;
+  reader.read_all(maker.bytes(), seen);
+  ASSERT_FALSE(seen.values.empty());
+  EXPECT_EQ(seen.values.back(), 9'999);
+  EXPECT_EQ(seen.values.back() - seen.values.front() + 1, static_cast<int64_t>(seen.values.size()));
+  // Two whole blocks and what there is of the third, of four.
+  EXPECT_GE(seen.values.size(), 2u * ((1 << 14) - 32) / 16);
+  EXPECT_EQ(reader.damaged(), 0u);
+}
+
+TEST(RingLayout, IsReadFromMemoryThatItsMakerLeft) {
+  const collect::RingLayout layout = one_ring(abi::Policy::Overwrite);
+  Result<collect::RingMemory> memory = collect::RingMemory::create(layout, abi::Clock::Tsc);
+  ASSERT_TRUE(memory) << memory.error().text();
+  Result<collect::RingLayout> read = collect::RingLayout::read(memory->bytes(), "core");
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(read->data(), layout.data());
+  EXPECT_EQ(read->policy, abi::Policy::Overwrite);
+  EXPECT_FALSE(collect::RingLayout::read(memory->bytes().first(layout.size() - 1), "core"));
+}
+
+}  // namespace
+}  // namespace strata::test

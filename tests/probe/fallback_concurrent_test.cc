@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fallback ring in one process with its reader, which takes records while they are written.
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "stress.h"
+
+namespace strata::test {
+namespace {
+
+struct Counted {
+  uint64_t kept = 0;
+  uint64_t missing = 0;
+  uint64_t next[Told::kThreads] = {};
+  bool in_order = true;
+
+  void record(const collect::RingRecord& record) {
+    const auto thread = load_once<uint32_t>(record.payload.data());
+    const auto number = load_once<uint64_t>(record.payload.data() + 4);
+    in_order &= number >= next[thread];
+    next[thread] = number + 1;
+    ++kept;
+  }
+  void lost(uint64_t events) { missing += events; }
+};
+
+TEST(Fallback, ManyWritersAndAReader) {
+  collect::RingLayout layout = small_layout(probe::abi::Policy::Block, false);
+  layout.wait_us = 10'000'000;
+  Collector collector(layout);
+  const SharedTold told;
+  constexpr uint64_t kEach = 20'000;
+  switch_on();
+  std::vector<std::thread> writers;
+  for (uint32_t i = 0; i < Told::kThreads; ++i)
+    writers.emplace_back([&, i] { fire(told, i, kEach); });
+  while (!collector.is_used()) usleep(100);
+  collect::RingMemory& memory = collector.memory(0);
+  collect::RingReader reader(layout, layout.rings);
+  Counted counted;
+  while (counted.kept + counted.missing < Told::kThreads * kEach) {
+    if (!reader.read_block(memory.bytes(), counted)) usleep(100);
+    memory.set_tail(layout.rings, reader.position());
+  }
+  for (std::thread& writer : writers) writer.join();
+  strata_flag_stress__step = strata_flag_stress__handler = 0;
+  EXPECT_FALSE(reader.read_block(memory.bytes(), counted));
+  EXPECT_EQ(counted.kept, Told::kThreads * kEach);
+  EXPECT_EQ(counted.missing, 0u);
+  EXPECT_TRUE(counted.in_order);
+  EXPECT_EQ(reader.damaged(), 0u);
+}
+
+}  // namespace
+}  // namespace strata::test

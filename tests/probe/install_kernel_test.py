@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What is installed is enough to build programs with probes: the examples, by find_package and by
+pkg-config. They run where nobody traces, and need no C++ library."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILT = pathlib.Path(os.environ["STRATA_PROGRAM"]).parent / "src/probe"
+
+
+def run(*command, **more):
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, **more)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: exit status {result.returncode}\n"
+                 f"{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def main():
+    if not (BUILT / "libstrata-probe.so").exists() or not (BUILT / "libstrata-probe.a").exists():
+        print("libstrata-probe is not built")
+        sys.exit(77)
+    if not shutil.which("pkg-config"):
+        print("pkg-config is needed")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        prefix = folder / "installed"
+        run("cmake", "-DCMAKE_INSTALL_LOCAL_ONLY=ON", f"-DCMAKE_INSTALL_PREFIX={prefix}", "-P",
+            BUILT / "cmake_install.cmake")
+
+        run("cmake", "-S", ROOT / "examples/probe", "-B", folder / "examples",
+            f"-DCMAKE_PREFIX_PATH={prefix}")
+        run("cmake", "--build", folder / "examples")
+        run(folder / "examples/shop", "100")
+        run("getent", "ahosts", "localhost",
+            env={**os.environ, "LD_PRELOAD": str(folder / "examples/libwatch_names.so")})
+
+        # The prefix in the file is that of the build; here it is elsewhere.
+        library = next(prefix.glob("lib*/**/libstrata-probe.so")).parent
+        flags = run("pkg-config", f"--define-variable=prefix={prefix}",
+                    f"--define-variable=libdir={library}", "--cflags", "--libs", "strata-probe",
+                    env={**os.environ, "PKG_CONFIG_PATH": str(library / "pkgconfig")}).split()
+        run("gcc", "-std=c11", "-O2", "-Wall", "-Werror", ROOT / "examples/probe/shop.c", "-o",
+            folder / "shop", *flags)
+        run(folder / "shop", env={**os.environ, "LD_LIBRARY_PATH": str(library)})
+        for needed in run("readelf", "-d", library / "libstrata-probe.so").splitlines():
+            if "(NEEDED)" in needed and "libc.so" not in needed:
+                sys.exit(f"libstrata-probe needs more than the C library: {needed}")
+    print("the examples build and run")
+
+
+main()
