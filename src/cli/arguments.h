@@ -57,6 +57,7 @@ struct DumpArguments {
 };
 
 enum class Packing : uint8_t { None, Zstd };
+enum class CompressWhen : uint8_t { End, Live };
 
 struct TrimArguments {
   std::string path;
@@ -103,6 +104,7 @@ struct RecordArguments {
   std::vector<std::string> snapshot_on;
   std::string after;
   Packing packing = Packing::Zstd;
+  CompressWhen compress = CompressWhen::End;
   bool json = false;
   std::vector<std::string> command;
   std::vector<std::string> asked;

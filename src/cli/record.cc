@@ -124,6 +124,9 @@ Result<record::SessionRequest> request_of(const RecordArguments& arguments) {
                  "'" + request.name + "' is no name for a session: letters, digits, '-', '_', '.'"};
   request.clock = arguments.clock;
   request.compressed = arguments.packing == Packing::Zstd;
+  request.compressed_live = arguments.compress == CompressWhen::Live;
+  if (request.compressed_live && !request.compressed)
+    return Error{"", std::nullopt, "--compress live, but --compression none"};
   request.command = arguments.command;
   request.asked = arguments.asked;
   request.presets = arguments.presets;

@@ -94,6 +94,12 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
                    "Take it only when this time has passed after that, as in 5s")
       ->type_name("TIME");
   add_packing(*record, arguments.packing);
+  add_choice<CompressWhen>(
+      *record, "--compress", arguments.compress,
+      {{"end", CompressWhen::End}, {"live", CompressWhen::Live}},
+      "When: at the end (default), or live, while it records, by a thread that\n"
+      "gives way to everything else, so that finishing takes a moment")
+      ->type_name("end|live");
   add_json(*record, arguments.json, "What was recorded, as a JSON object");
   record
       ->add_option("--config", arguments.config,

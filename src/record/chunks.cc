@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/chunks.h"
 
-#include <linux/ioprio.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +14,7 @@
 
 #include "base/folder_size.h"
 #include "base/time_text.h"
+#include "record/low_priority.h"
 #include "recording/finish.h"
 
 namespace strata::record {
@@ -36,12 +34,6 @@ std::optional<uint64_t> share_of(const Keep& keep) {
     return std::strtoull(bytes, nullptr, 10);
   if (!keep.bytes) return std::nullopt;
   return std::max(*keep.bytes / kShares, kSmallest);
-}
-
-void set_priority(pid_t thread, int policy, int io_class) {
-  const sched_param none{};
-  sched_setscheduler(thread, policy, &none);
-  syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, thread, IOPRIO_PRIO_VALUE(io_class, 0));
 }
 
 // "20261115T184500.123Z"
@@ -163,7 +155,7 @@ bool Chunks::finish_all(const std::function<void(uint64_t, uint64_t)>& progress)
     std::unique_lock lock(mutex_);
     no_more_ = true;
     changed_.notify_all();
-    set_priority(thread_id_, SCHED_OTHER, IOPRIO_CLASS_NONE);
+    be_ordinary(thread_id_);
     const auto is_done = [&] {
       return std::ranges::all_of(chunks_,
                                  [](const Chunk& chunk) { return chunk.step == Step::Done; });
@@ -183,7 +175,7 @@ Chunks::Chunk* Chunks::next_waiting() {
 
 void Chunks::run() {
   pthread_setname_np(pthread_self(), "strata-finish");
-  set_priority(0, SCHED_IDLE, IOPRIO_CLASS_IDLE);
+  give_way(0);
   thread_id_ = gettid();
   thread_id_.notify_all();
   std::unique_lock lock(mutex_);

@@ -67,6 +67,17 @@ uint64_t KernelSource::bytes() const {
   return bytes;
 }
 
+void KernelSource::compress_by(LiveCompression& compression) const {
+  std::vector<LiveCompression::Pages> pages;
+  for (size_t i = 0; i < drains_.size(); ++i) {
+    const uint32_t cpu = events_.instance().cpus()[i];
+    pages.push_back({cpu, tracedat::TraceDat::page_file_name(path_, cpu),
+                     [drain = drains_[i].get()] { return drain->bytes(); }});
+  }
+  compression.begin(std::move(pages), size_t{events_.instance().page_size()} *
+                                          tracedat::default_chunk_pages(drains_.size()));
+}
+
 KernelSource::Written KernelSource::take_now() {
   Written written{path_, {}};
   for (size_t i = 0; i < drains_.size(); ++i)

@@ -10,6 +10,7 @@
 #include "format/tracedat/finish.h"
 #include "kernel/ring_drain.h"
 #include "record/kernel_events.h"
+#include "record/live_compression.h"
 #include "record/source.h"
 
 namespace strata::record {
@@ -31,6 +32,9 @@ class KernelSource final : public Source {
   SourceStatus status() override;
   Status stop() override;
   std::vector<recording::Part> parts() const override { return {part_}; }
+
+  // After start(), of a recording that stays in one folder: its pages are compressed meanwhile.
+  void compress_by(LiveCompression& compression) const;
 
   // A recording may go on in another folder, while events come and without losing one. First, what
   // can fail: the files of pages and the head there. Nothing goes to them yet.

@@ -109,6 +109,8 @@ Status RunningSession::start() {
   make_kernel_events();
   KernelSource::Options how{folder_, request_.sync};
   if (chunks_) how.own_threads.push_back(chunks_->start());
+  if (request_.compressed_live && request_.compressed && !chunks_)
+    how.own_threads.push_back(compression_.emplace().start());
   kernel_.emplace(*kernel_events_, std::move(how));
   if (Status status = kernel_->start(); !status) {
     remove_folder();
@@ -117,6 +119,7 @@ Status RunningSession::start() {
   if (counters_) {
     if (Status status = counters_->start(); !status) return status;
   }
+  if (compression_) kernel_->compress_by(*compression_);
   begin_ = Clock::now();
   for (const Error& refused : kernel_events_->refused()) warn(refused);
   description_ = describe(request_, *clock_, begin_ns_);
@@ -282,6 +285,7 @@ RunningSession::Json RunningSession::change(const Json& question) {
 
 void RunningSession::stop() {
   report_.last.elapsed = Clock::now() - begin_;
+  if (compression_) packed_ = compression_->stop();  // it asks the kernel's source
   if (Status stopped = kernel_->stop(); !stopped) warn(stopped.error());
   static_cast<SourceStatus&>(report_.last) = kernel_->status();
   if (counters_) {
@@ -300,6 +304,7 @@ Result<SessionReport> RunningSession::finish() {
     chunks_->delete_old(Clock::now());
     for (const Error& problem : chunks_->problems()) warn(problem);
   } else {
+    ended.ending.packed = std::move(packed_);
     const Result<recording::Finished> finished = recording::finish_recording(
         folder_, {request_.compressed, events_.finishing, std::move(ended.ending)});
     report_.finished = static_cast<bool>(finished);

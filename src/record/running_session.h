@@ -14,6 +14,7 @@
 #include "record/counters_source.h"
 #include "record/flight.h"
 #include "record/kernel_source.h"
+#include "record/live_compression.h"
 #include "record/registry.h"
 #include "record/session.h"
 #include "record/signals.h"
@@ -91,6 +92,8 @@ class RunningSession {
   std::unique_ptr<CountersSource> counters_;
   std::optional<KernelEvents> kernel_events_;
   std::optional<KernelSource> kernel_;  // or a flight
+  std::optional<LiveCompression> compression_;
+  std::vector<tracedat::PackedPages> packed_;
   std::optional<Flight> flight_;
   std::optional<SnapshotTriggers> triggers_;
   bool made_folder_ = false;

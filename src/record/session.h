@@ -41,7 +41,8 @@ struct SessionRequest {
   std::vector<std::string> read_at;   // events at which they are read; empty: switches
   bool state = true;                  // the state in which the recording starts
   bool compressed = true;
-  Keep keep;  // limited: in chunks, see Chunks
+  bool compressed_live = false;  // while it records, besides; chunks are so anyway
+  Keep keep;                     // limited: in chunks, see Chunks
   std::optional<std::chrono::nanoseconds> duration;
   std::vector<std::string> command;  // recorded until it ends; empty: until a signal or `duration`
   std::vector<std::string> asked;    // the command line, to be told in the recording

@@ -53,7 +53,13 @@ Status write_whole(const TraceDat& trace, const std::string& path, WriteOptions 
         if (progress) progress(done += size, total);
         continue;
       }
-      for (uint64_t at = 0; at < size; at += buffer.page_size) {
+      uint64_t at = 0;
+      const auto packed = std::ranges::find(ending.packed, data.cpu, &PackedPages::cpu);
+      if (packed != ending.packed.end() && packed->plain_size <= size) {
+        if (Status status = writer->add_packed(*packed); !status) return status;
+        done += at = packed->plain_size;
+      }
+      for (; at < size; at += buffer.page_size) {
         const Bytes page = data.file->bytes().subspan(at, buffer.page_size);
         if (Status status = writer->add_page(page); !status) return status;
         if (progress) progress(done += buffer.page_size, total);
@@ -79,7 +85,10 @@ Status finish(const std::string& path, WriteOptions options, const Ending& endin
         return status;
     }
   }
-  for (const std::string& file : page_files) unlink(file.c_str());
+  for (const std::string& file : page_files) {
+    unlink(packed_file_name(file).c_str());
+    unlink(file.c_str());
+  }
   return {};
 }
 

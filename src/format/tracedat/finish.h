@@ -15,6 +15,8 @@ struct Ending {
   std::vector<NewOption> options = {};
   // Lines "tid name" of threads; those of the head stay, later ones win.
   std::string cmdlines = {};
+  // The first pages of CPUs, compressed already on this machine.
+  std::vector<PackedPages> packed = {};
 };
 
 // Makes an unfinished trace (see TraceDat) a whole one: the head and all pages in one new file that

@@ -122,7 +122,7 @@ Writer::Writer(NewFile file, const Head& head, WriteOptions options)
   if (options_.chunk_pages == 0) {
     size_t cpus = 0;
     for (const PlannedBuffer& plan : head.buffers) cpus = std::max(cpus, plan.cpus.size());
-    options_.chunk_pages = cpus > 64 ? 10 : 64;
+    options_.chunk_pages = default_chunk_pages(cpus);
   }
 }
 
@@ -251,14 +251,16 @@ Status Writer::add_page(Bytes page) {
 
 Status Writer::write_chunk() {
   packed_.clear();
-  if (!compress(chunk_, packed_)) return Error{"", std::nullopt, "cannot compress a page"};
-  ByteWriter header(target_.order);
-  header.u32(static_cast<uint32_t>(packed_.size()));
-  header.u32(static_cast<uint32_t>(chunk_.size()));
+  if (!pack_chunk(chunk_, target_.order, packed_))
+    return Error{"", std::nullopt, "cannot compress a page"};
   chunk_.clear();
   ++chunks_;
-  if (Status status = file_.append(header.bytes()); !status) return status;
   return file_.append(packed_);
+}
+
+Status Writer::add_packed(const PackedPages& packed) {
+  chunks_ += packed.chunks;
+  return file_.append_file(packed.path, packed.size);
 }
 
 Status Writer::end_cpu() {

@@ -7,13 +7,13 @@
 
 #include "base/new_file.h"
 #include "format/tracedat/layout.h"
+#include "format/tracedat/packed_pages.h"
 
 namespace strata::tracedat {
 
 struct WriteOptions {
   Compression compression = Compression::Zstd;  // or None
-  // Pages in a compressed chunk; 0: 64, which stock trace-cmd reads eight times as fast as its own
-  // ten, or ten where there are so many CPUs that 64 a CPU would be much memory for a reader.
+  // Pages in a compressed chunk; 0: default_chunk_pages().
   uint32_t chunk_pages = 0;
 };
 
@@ -65,6 +65,8 @@ class Writer {
   Status add_pages_of(const std::string& path, uint64_t size) {
     return file_.append_file(path, size);
   }
+  // The same where they are compressed: the CPU's first pages, packed before.
+  Status add_packed(const PackedPages& packed);
   // The file is whole, and there.
   Status finish();
   // To be called before finish(); see NewFile.
@@ -97,7 +99,7 @@ class Writer {
   uint64_t cpu_offset_ = 0;
   uint32_t chunks_ = 0;
   std::vector<std::byte> chunk_;
-  std::vector<std::byte> packed_;
+  std::vector<std::byte> packed_;  // and its header
 };
 
 // Adds options to a finished file of version 7: a section at its end first, then the link to it, so

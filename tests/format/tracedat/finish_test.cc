@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "format/tracedat/cpu_pages.h"
@@ -98,6 +99,39 @@ TEST_F(Unfinished, BecomesOneCompressedFile) {
   EXPECT_EQ(folder_.names(), std::vector<std::string>{"host.dat"});
   EXPECT_EQ(last, total);
   expect_whole(false);
+}
+
+TEST_F(Unfinished, PagesThatWereCompressedBeforeAreNotCompressedAgain) {
+  Ending ending;
+  for (const uint32_t cpu : cpus_) {
+    const std::string pages = TraceDat::page_file_name(path_, cpu);
+    Result<PagePacker> packer = PagePacker::create(cpu, pages, page_size_);
+    ASSERT_TRUE(packer);
+    EXPECT_TRUE(packer->pack(page_size_, 10)) << "as much as was said to be there";
+    EXPECT_FALSE(packer->pack(page_size_ + 100, 10)) << "whole chunks alone";
+    EXPECT_EQ(packer->packed().chunks, 1u);
+    ending.packed.push_back(packer->packed());
+  }
+  ASSERT_TRUE(finish(path_, {.compression = Compression::Zstd}, ending));
+  EXPECT_EQ(folder_.names(), std::vector<std::string>{"host.dat"});
+  expect_whole(false);
+}
+
+TEST_F(Unfinished, WhatAKilledRecorderHadCompressedIsNotUsed) {
+  folder_.write("host.dat.cpu0.zst", "half of a chu");
+  ASSERT_TRUE(finish(path_, {.compression = Compression::Zstd}));
+  EXPECT_EQ(folder_.names(), std::vector<std::string>{"host.dat"});
+  expect_whole(false);
+}
+
+TEST_F(Unfinished, RoomThatWasMadeAheadIsNoPart) {
+  const std::string pages = TraceDat::page_file_name(path_, cpus_[0]);
+  const uint64_t size = std::filesystem::file_size(pages);
+  std::filesystem::resize_file(pages, size + (uint64_t{64} << 20));
+  const Result<std::unique_ptr<TraceDat>> trace = TraceDat::open(path_);
+  ASSERT_TRUE(trace);
+  EXPECT_LE((*trace)->layout().buffers[0].cpus[0].size, size + (1 << 20));
+  expect_whole(true);
 }
 
 TEST_F(Unfinished, WhatIsKnownAtTheEndTakesThePlaceOfWhatWasThought) {

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a session records is seen while it does, and compressed while it does. Needs root."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import machine
+
+CALLS = 3000
+LOAD = f"""
+import os
+for _ in range({CALLS}): os.getppid()
+"""
+
+
+def run_load():
+    with subprocess.Popen([sys.executable, "-S", "-c", LOAD]) as load:
+        load.wait()
+    return load.pid
+
+
+class Follower:
+    """strata dump --follow of a session, and what it has said so far."""
+
+    def __init__(self, folder, name, *options):
+        self.path = folder / f"{name}.followed"
+        with open(self.path, "wb") as out:
+            self.child = subprocess.Popen(
+                [machine.STRATA, "dump", "--json", "--follow", name, *options], stdout=out,
+                stderr=subprocess.PIPE, text=True)
+
+    def events(self):
+        lines = self.path.read_text().splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+    def calls(self, caller):
+        return [event["ts_ns"] for event in self.events()
+                if event["event"] == "sys_enter_getppid" and event["tid"] == caller]
+
+    def end(self):
+        _, said = self.child.communicate(timeout=60)
+        assert self.child.returncode == 0, said
+
+
+def followed(folder, *options):
+    """As they come, each once and in order, and it ends with the session."""
+    out = folder / "follow-session"
+    recorder = machine.start("-o", out, "-e", "sys_enter_getppid", "-e", "sched_switch", *options)
+    assert machine.wait_for(lambda: list(out.rglob("host.dat"))), recorder.stderr
+    early = run_load()
+    machine.fine("dump", "--json", out)  # whatever is there, while it grows
+    follower = Follower(folder, "follow-session")
+    assert machine.wait_for(lambda: follower.events(), 60), "nothing comes"
+    late = run_load()
+    assert machine.wait_for(lambda: len(follower.calls(late)) == CALLS, 60), \
+        len(follower.calls(late))
+    assert recorder.poll() is None, "all that while it was recording"
+    last = run_load()
+    machine.stop(recorder)
+    follower.end()
+    assert len(follower.calls(last)) == CALLS, len(follower.calls(last))
+    assert not follower.calls(early), "what was there before is the past"
+    times = [event["ts_ns"] for event in follower.events()]
+    assert times == sorted(times)
+    recorded = [event["ts_ns"] for event in machine.events(out)
+                if event["event"] == "sys_enter_getppid" and event["tid"] == late]
+    assert len(recorded) == CALLS
+
+
+def compressed_meanwhile(folder):
+    """What was compressed while it recorded is what would have been at the end."""
+    out = folder / "live-compression"
+    recorder = machine.start("-o", out, "-e", "sys_enter_getppid", "-e", "sys_exit_getppid",
+                             "--compress", "live", "--buffer-size", "64k")
+    assert machine.wait_for(lambda: (out / "host.dat").exists()), recorder.stderr
+    loads = [run_load() for _ in range(20)]
+
+    def packed():
+        return sum(path.stat().st_size for path in out.glob("*.zst"))
+
+    machine.wait_for(lambda: packed() > 0, 180)
+    assert packed() > 0
+    machine.stop(recorder)
+    assert not list(out.glob("*.zst")) and not list(out.glob("*.cpu*"))
+    found = machine.events(out / "host.dat")
+    for load in loads:
+        calls = [event for event in found if event["tid"] == load]
+        assert sum(event["event"] == "sys_enter_getppid" for event in calls) == CALLS
+        assert sum(event["event"] == "sys_exit_getppid" for event in calls) == CALLS
+    machine.same_in_trace_cmd(out / "host.dat")
+
+
+tracefs = machine.Tracefs()
+try:
+    with tempfile.TemporaryDirectory(prefix="strata-follow-") as name:
+        followed(pathlib.Path(name))
+    with tempfile.TemporaryDirectory(prefix="strata-follow-") as name:
+        followed(pathlib.Path(name), "--max-size", "100M", "--keep", "20s")
+    with tempfile.TemporaryDirectory(prefix="strata-follow-") as name:
+        compressed_meanwhile(pathlib.Path(name))
+    done = machine.run("dump", "--follow", "no-such-session")
+    assert done.returncode == 1, done
+finally:
+    tracefs.close()
