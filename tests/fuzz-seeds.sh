@@ -91,4 +91,11 @@ case $name in
     printf '\x03/kubepods/pod7/%064d' 1 > "$out/container"
     printf '\x09qemu\0-name\0guest=a,,b,x=y\0-uuid\0c7\0' > "$out/qemu"
     ;;
+  kernel/cgroup_throttling)
+    printf '\x00%s\n' '30 23 0:26 / /cgroup\0402 rw shared:4 - cgroup2 none rw' > "$out/unified"
+    printf '\x00%s\n' '33 31 0:29 /a /cpu rw - cgroup cgroup rw,cpu,cpuacct' > "$out/version-1"
+    printf '\x0150000 100000\n' > "$out/limit"
+    printf '\x02nr_periods 17\nnr_throttled 12\nthrottled_usec 1034\n' > "$out/stat"
+    printf '\x02nr_periods 17\nnr_throttled 12\nthrottled_time 1034\n' > "$out/stat-1"
+    ;;
 esac

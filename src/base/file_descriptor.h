@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <unistd.h>
-
 #include <utility>
+
+#include "base/rare_calls.h"
 
 namespace strata {
 
@@ -24,7 +24,7 @@ class FileDescriptor {
   // Whoever calls it closes the file.
   int release() { return std::exchange(fd_, -1); }
   void reset() {
-    if (fd_ >= 0) close(std::exchange(fd_, -1));
+    if (fd_ >= 0) rare::close(std::exchange(fd_, -1));
   }
 
  private:

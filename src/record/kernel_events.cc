@@ -3,12 +3,12 @@
 
 #include <fcntl.h>
 #include <sys/sysinfo.h>
-#include <sys/uio.h>
 
 #include <algorithm>
 #include <random>
 
 #include "base/byte_writer.h"
+#include "base/rare_calls.h"
 #include "kernel/kernel_files.h"
 #include "kernel/probe_presets.h"
 #include "record/own_threads.h"
@@ -194,8 +194,7 @@ uint64_t KernelEvents::buffer_bytes() const {
 
 std::string KernelEvents::stats_text(size_t ring) const {
   std::string text(4096, '\0');
-  const iovec whole{text.data(), text.size()};
-  const ssize_t size = preadv2(stats_files_[ring].get(), &whole, 1, 0, 0);
+  const ssize_t size = rare::read(stats_files_[ring].get(), text, 0);
   text.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
   return text;
 }

@@ -8,10 +8,11 @@
 namespace strata::record {
 namespace {
 
-// Of RingDrain's threads and of the session's loop, which reads the rings' statistics with preadv2
-// and writes the last pages with pwritev2 so that read and write need no filter.
-constexpr std::string_view kOwnCalls[] = {"poll",     "splice",    "preadv2",
-                                          "pwritev2", "fdatasync", "sync_file_range"};
+// Of RingDrain's threads and of the session's loop, which reads and writes by rare calls
+// (base/rare_calls.h) so that the usual ones need no filter.
+constexpr std::string_view kOwnCalls[] = {"poll",      "splice",          "preadv2",
+                                          "pwritev2",  "openat2",         "getdents64",
+                                          "fdatasync", "sync_file_range", "close_range"};
 
 constexpr std::string_view kQuietSystems[] = {
     "block", "exceptions", "irq",    "irq_vectors", "ipi",  "kvm",   "net",
@@ -26,6 +27,11 @@ bool is_own_call(const kernel::EventChoice& event) {
   return std::ranges::find(kOwnCalls, name) != std::end(kOwnCalls);
 }
 
+// Reading a cgroup's statistics brings them up to date, of which these tell.
+bool is_of_cgroup_statistics(const kernel::EventChoice& event) {
+  return event.system == "cgroup" && event.name.starts_with("cgroup_rstat");
+}
+
 bool is_one_of(const std::string& name, auto& names) {
   return std::ranges::find(names, name) != std::end(names);
 }
@@ -34,7 +40,7 @@ bool is_one_of(const std::string& name, auto& names) {
 
 bool filters_suffice(const std::vector<kernel::EventChoice>& events) {
   return std::ranges::all_of(events, [](const kernel::EventChoice& event) {
-    return is_one_of(event.system, kQuietSystems) &&
+    return is_one_of(event.system, kQuietSystems) && !is_of_cgroup_statistics(event) &&
            (event.filter.empty() || !is_one_of(event.system, kBusySystems));
   });
 }

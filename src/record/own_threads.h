@@ -23,9 +23,9 @@ namespace strata::record {
 // calls and exceptions have one. Once it merely moves pages it makes very few different calls, and
 // only those do.
 
-// Whether filters do for these events: our threads, when they merely move pages, cause no event of
-// theirs but switches, wake-ups and system calls, which is not so for file systems and memory; and
-// nobody else has a filter in their way.
+// Whether filters do for these events: our threads, when they merely move pages and sample
+// cgroups, cause no event of theirs but switches, wake-ups and system calls, which is not so for
+// file systems and memory; and nobody else has a filter in their way.
 bool filters_suffice(const std::vector<kernel::EventChoice>& events);
 
 // Whose events our threads cause when they do more than that.

@@ -132,6 +132,7 @@ Status RunningSession::start() {
 Status RunningSession::explain() {
   clock_->take_anchor();
   if (Status status = kernel_->write_head(); !status) return status;
+  add_throttling();
   add_state();
   tell_clocks();
   if (Status status = write_description(); !status) return status;
@@ -153,6 +154,21 @@ void RunningSession::add_state() {
   other_parts_.push_back(*std::move(part));
 }
 
+// As the starting state, no reason not to record.
+void RunningSession::add_throttling() {
+  throttling_.emplace(folder_, *clock_);
+  if (Status status = throttling_->start(); !status) warn(status.error());
+}
+
+void RunningSession::sample_throttling() {
+  if (Status status = throttling_->sample(); !status) warn(status.error());
+  if (!throttling_->awaits_trace()) return;
+  if (Status status = kernel_events_->get_busy(); !status) warn(status.error());
+  if (Status status = throttling_->start(); !status) warn(status.error());
+  if (Status status = write_description(); !status) warn(status.error());
+  settle();
+}
+
 // What the anchors tell is better known the later it is asked.
 void RunningSession::tell_clocks() {
   description_.clocks = clock_->descriptions(description_.machines.front().name);
@@ -161,11 +177,12 @@ void RunningSession::tell_clocks() {
 
 void RunningSession::gather_parts() {
   description_.parts = kernel_->parts();
-  if (counters_) {
-    const std::vector<recording::Part> own = counters_->parts();
-    description_.parts.insert(description_.parts.end(), own.begin(), own.end());
-  }
-  description_.parts.insert(description_.parts.end(), other_parts_.begin(), other_parts_.end());
+  const auto add = [&](const std::vector<recording::Part>& parts) {
+    description_.parts.insert(description_.parts.end(), parts.begin(), parts.end());
+  };
+  if (counters_) add(counters_->parts());
+  if (throttling_) add(throttling_->parts());
+  add(other_parts_);
   for (recording::Part& part : description_.parts)
     part.machine = description_.machines.front().name;
 }
@@ -198,6 +215,7 @@ void RunningSession::tick(Clock::time_point now) {
   if (now >= next_tick_) {
     next_tick_ = std::max(next_tick_ + kTick, now);
     if (events_.status) events_.status(status(now));
+    if (throttling_) sample_throttling();
   }
   if (now >= next_tending_) tend_chunks(now);
   if (flight_) snapshot_if_due(now);
@@ -291,6 +309,7 @@ void RunningSession::stop() {
   if (counters_) {
     if (Status ended = counters_->stop(); !ended) warn(ended.error());
   }
+  if (Status ended = throttling_->stop(); !ended) warn(ended.error());
   signals_.release();
 }
 

@@ -19,6 +19,7 @@
 #include "record/session.h"
 #include "record/signals.h"
 #include "record/snapshot_triggers.h"
+#include "record/throttling_source.h"
 #include "record/watcher.h"
 
 namespace strata::record {
@@ -55,6 +56,8 @@ class RunningSession {
   void remove_folder();
   void make_kernel_events();
   void add_state();
+  void add_throttling();
+  void sample_throttling();
   void settle();
   bool is_over(Clock::time_point now);
   void tick(Clock::time_point now);
@@ -91,7 +94,8 @@ class RunningSession {
   std::optional<HostClock> clock_;
   std::unique_ptr<CountersSource> counters_;
   std::optional<KernelEvents> kernel_events_;
-  std::optional<KernelSource> kernel_;  // or a flight
+  std::optional<KernelSource> kernel_;          // or a flight
+  std::optional<ThrottlingSource> throttling_;  // not of a flight
   std::optional<LiveCompression> compression_;
   std::vector<tracedat::PackedPages> packed_;
   std::optional<Flight> flight_;

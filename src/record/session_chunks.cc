@@ -50,6 +50,7 @@ Status RunningSession::next_chunk() {
   }
   if (Status status = kernel_events_->get_busy(); !status) warn(status.error());
   KernelSource::Complete kernel = kernel_->continue_in(*folder, *std::move(files));
+  if (Status status = throttling_->stop(); !status) warn(status.error());
   EndedChunk ended = end_chunk(std::move(kernel.pages));
   description_.parts[0].lost = kernel.part.lost;
   if (counters_) {
@@ -64,6 +65,7 @@ Status RunningSession::next_chunk() {
   description_ = std::move(next);
   other_parts_.clear();
   clock_->begin_chunk();
+  if (Status status = throttling_->continue_in(folder_); !status) warn(status.error());
   add_state();
   tell_clocks();
   if (Status status = write_description(); !status) return status;

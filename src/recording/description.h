@@ -35,7 +35,7 @@ struct NamedClock {
 struct Part {
   std::string file;
   std::string kind;  // "tracedat" or "ctf"
-  std::string what;  // "kernel", "state", "counters", "application"
+  std::string what;  // "kernel", "state", "counters", "cgroups", "application"
   std::string machine;
   std::string clock;
   uint32_t segment = 0;

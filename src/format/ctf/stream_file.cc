@@ -16,6 +16,8 @@
 #include <utility>
 
 #include "base/byte_writer.h"
+#include "base/file_descriptor.h"
+#include "base/rare_calls.h"
 
 namespace strata::ctf {
 namespace {
@@ -24,20 +26,6 @@ static_assert(std::endian::native == std::endian::little, "numbers are stored as
 
 constexpr uint64_t kLeastGrowth = 1 << 20;
 constexpr uint64_t kMostGrowth = 16 << 20;
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 // The file's size and its last packet's size, which belong together.
 struct Resize {
@@ -80,7 +68,7 @@ void store(std::byte* at, uint64_t value) { std::memcpy(at, &value, sizeof value
 
 int write_all(int file, std::span<const std::byte> bytes, uint64_t offset) {
   while (!bytes.empty()) {
-    const ssize_t n = pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t n = rare::write(file, bytes, offset);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return n < 0 ? errno : EIO;
     bytes = bytes.subspan(static_cast<size_t>(n));
@@ -102,9 +90,9 @@ Status StreamFile::add(std::span<std::byte> packet, const PacketFacts& facts) {
   if (end_ == 0) {
     if (Status status = add_first(packet); !status) return status;
   } else {
-    const Descriptor file(openat(folder_, name_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-    if (file.number() < 0) return system_error(path_, "cannot open", errno);
-    if (Status status = add_next(file.number(), packet); !status) return status;
+    const FileDescriptor file(rare::open(folder_, name_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (file.get() < 0) return system_error(path_, "cannot open", errno);
+    if (Status status = add_next(file.get(), packet); !status) return status;
   }
   last_ = offset;
   end_ = offset + packet.size();
@@ -115,11 +103,11 @@ Status StreamFile::add_first(std::span<std::byte> packet) {
   const std::string hidden = "." + name_;
   reserved_ = std::max<uint64_t>(packet.size(), kLeastGrowth);
   store(packet.data() + kPacketSizeAt, reserved_ * 8);
-  const Descriptor file(
-      openat(folder_, hidden.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_));
-  if (file.number() < 0) return system_error(path_, "cannot create", errno);
-  int error = write_all(file.number(), packet, 0);
-  if (error == 0 && ftruncate(file.number(), static_cast<off_t>(reserved_)) != 0) error = errno;
+  const FileDescriptor file(rare::open(folder_, hidden.c_str(),
+                                       O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_));
+  if (file.get() < 0) return system_error(path_, "cannot create", errno);
+  int error = write_all(file.get(), packet, 0);
+  if (error == 0 && ftruncate(file.get(), static_cast<off_t>(reserved_)) != 0) error = errno;
   if (error == 0 && renameat(folder_, hidden.c_str(), folder_, name_.c_str()) != 0) error = errno;
   if (error == 0) return {};
   unlinkat(folder_, hidden.c_str(), 0);
@@ -152,9 +140,9 @@ Status StreamFile::resize(int file, uint64_t size, uint64_t last_packet_size) {
 
 Status StreamFile::finish() {
   if (reserved_ == end_) return {};
-  const Descriptor file(openat(folder_, name_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  if (file.number() < 0) return system_error(path_, "cannot open", errno);
-  return resize(file.number(), end_, end_ - last_);
+  const FileDescriptor file(rare::open(folder_, name_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (file.get() < 0) return system_error(path_, "cannot open", errno);
+  return resize(file.get(), end_, end_ - last_);
 }
 
 Status StreamFile::add_to_index(uint64_t offset, uint64_t size, const PacketFacts& facts) {
@@ -163,10 +151,10 @@ Status StreamFile::add_to_index(uint64_t offset, uint64_t size, const PacketFact
   const std::string name = "index/" + name_ + ".idx";
   if (offset == 0 && mkdirat(folder_, "index", 0777) != 0 && errno != EEXIST)
     return system_error(path_, "cannot create its index", errno);
-  const Descriptor file(
-      openat(folder_, name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_));
+  const FileDescriptor file(
+      rare::open(folder_, name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_));
   struct stat facts_now {};
-  if (file.number() < 0 || fstat(file.number(), &facts_now) != 0)
+  if (file.get() < 0 || fstat(file.get(), &facts_now) != 0)
     return system_error(path_, "cannot write its index", errno);
 
   ByteWriter out(ByteOrder::Big);
@@ -185,7 +173,7 @@ Status StreamFile::add_to_index(uint64_t offset, uint64_t size, const PacketFact
   const uint64_t at = offset == 0 ? 0
                                   : kHeadSize + (std::max<uint64_t>(whole, kHeadSize) - kHeadSize) /
                                                     kEntrySize * kEntrySize;
-  if (const int error = write_all(file.number(), out.bytes(), at))
+  if (const int error = write_all(file.get(), out.bytes(), at))
     return system_error(path_, "cannot write its index", error);
   return {};
 }

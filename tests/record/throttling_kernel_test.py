@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How a cgroup with a CPU limit is throttled is in the recording, as the kernel itself counts it."""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import machine
+
+# Runs for a second of wall time, much longer than its cgroup lets it.
+BURN = """
+import sys, time
+sys.stdin.readline()
+end = time.monotonic() + 1
+while time.monotonic() < end:
+    pass
+"""
+
+
+def hierarchy():
+    """Where cgroups with a CPU limit can be made, and whether that is version 2."""
+    version_2 = None
+    for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
+        before, after = line.split(" - ")
+        kind, _, options = after.split(" ", 2)
+        path = pathlib.Path(before.split()[4])
+        if kind == "cgroup" and "cpu" in options.split(","):
+            return path, False
+        if kind == "cgroup2":
+            version_2 = path
+    if version_2 is None:
+        machine.skip("no cgroups are mounted")
+    if "cpu" not in (version_2 / "cgroup.subtree_control").read_text().split():
+        machine.skip("the CPU controller of cgroups is not in use")
+    return version_2, True
+
+
+class Cgroup:
+    """A cgroup of its own, with a twentieth of a CPU."""
+
+    def __init__(self, name):
+        parent, self.is_version_2 = hierarchy()
+        self.name = f"/strata-throttling-{os.getpid()}-{name}"
+        self.path = parent / self.name[1:]
+        try:
+            self.path.mkdir()
+        except OSError as error:
+            machine.skip(f"no cgroup can be made: {error}")
+
+    def limit(self):
+        if self.is_version_2:
+            (self.path / "cpu.max").write_text("5000 100000")
+        else:
+            (self.path / "cpu.cfs_quota_us").write_text("5000")
+
+    def burn(self):
+        load = subprocess.Popen([sys.executable, "-S", "-c", BURN], stdin=subprocess.PIPE)
+        (self.path / "cgroup.procs").write_text(str(load.pid))
+        load.communicate(b"\n", timeout=120)
+        assert load.returncode == 0
+
+    def stat(self):
+        """As an event of the recording tells it."""
+        lines = (self.path / "cpu.stat").read_text().splitlines()
+        told = {name: int(value) for name, value in map(str.split, lines)}
+        throttled = told["throttled_usec"] * 1000 if self.is_version_2 else told["throttled_time"]
+        return {"cgroup": self.name, "nr_periods": told["nr_periods"],
+                "nr_throttled": told["nr_throttled"], "throttled_ns": throttled}
+
+    def wait_until_quiet(self):
+        """The kernel counts on for a period or two when nothing runs any more."""
+        last = None
+        while last != (last := self.stat()):
+            time.sleep(0.5)
+        return last
+
+    def samples(self, trace):
+        return [event["fields"] for event in machine.events(trace, "-e", "cgroup_cpu_stat")
+                if event["fields"]["cgroup"] == self.name]
+
+    def close(self):
+        assert machine.wait_for(lambda: not (self.path / "cgroup.procs").read_text())
+        self.path.rmdir()
+
+
+def part(folder):
+    told = json.loads((folder / "recording.json").read_text())["parts"]
+    return next((one for one in told if one["what"] == "cgroups"), None)
+
+
+@contextlib.contextmanager
+def recording(out, *words):
+    recorder = machine.start("-o", out, *words)
+    try:
+        state = lambda: any(out.rglob("host-state/metadata"))
+        assert machine.wait_for(state, 30), recorder.poll()
+        yield recorder
+        machine.stop(recorder)
+    finally:
+        recorder.kill()
+
+
+def only_grows(samples):
+    for before, after in zip(samples, samples[1:]):
+        for name in ("nr_periods", "nr_throttled", "throttled_ns"):
+            assert before[name] <= after[name], (before, after)
+
+
+def agrees_with_the_kernel(folder):
+    """From the first sample to the last, which are there however little happened."""
+    out = folder / "throttling-agrees"
+    with contextlib.closing(Cgroup("agrees")) as cgroup:
+        cgroup.limit()
+        before = cgroup.stat()
+        with recording(out, "-e", "sched:sched_switch", "-e", "syscalls") as recorder:
+            cgroup.burn()
+            after = cgroup.wait_until_quiet()
+        samples = cgroup.samples(out / "host-cgroups")
+        assert samples[0] == before, (samples[0], before)
+        assert samples[-1] == after, (samples[-1], after)
+        assert after["nr_throttled"] > before["nr_throttled"] and after["throttled_ns"] > 0, after
+        assert len(samples) >= 3, samples
+        only_grows(samples)
+        assert part(out)["finished"] and part(out)["lost_unknown"] == 0, part(out)
+        in_order_with_the_rest(out)
+        leaves_itself_out(out, recorder.pid)
+    return f"throttled {after['nr_throttled']} times, {len(samples)} samples"
+
+
+def in_order_with_the_rest(out):
+    """On the clock of the events."""
+    clocks = {one["clock"] for one in json.loads((out / "recording.json").read_text())["parts"]}
+    assert len(clocks) == 1, clocks
+    session = json.loads((out / "recording.json").read_text())["sessions"][0]
+    times = [event["ts_ns"] for event in machine.events(out / "host-cgroups")]
+    slack = 10_000_000  # the trace tells the clock's line as it was known when it began
+    assert session["begin_ns"] - slack <= min(times), (session, times)
+    assert max(times) <= session["end_ns"] + slack, (session, times)
+    if shutil.which("babeltrace2"):
+        lines = subprocess.run(["babeltrace2", out / "host-cgroups"], stdout=subprocess.PIPE,
+                               text=True, check=True).stdout.splitlines()
+        assert len(lines) == len(times), (len(lines), len(times))
+        assert all("cgroup_cpu_stat: " in line for line in lines), lines
+
+
+def leaves_itself_out(out, recorder):
+    """The calls that samples and searches take are not recorded."""
+    own = [event["event"] for event in machine.events(out / "host.dat", "-e", "syscalls:*")
+           if event["tid"] == recorder]
+    calls = {"openat2", "getdents64", "preadv2", "pwritev2", "close_range", "openat", "pwrite64"}
+    made = [name for name in own if name.split("_", 2)[-1] in calls]
+    assert not made, made
+
+
+def appears_with_the_first_limit(folder):
+    """Without a limit there is no trace; with the first there is, while it records."""
+    out = folder / "throttling-appears"
+    with contextlib.closing(Cgroup("appears")) as cgroup:
+        with recording(out, "-e", "sched:sched_process_exec"):
+            if (out / "host-cgroups").exists():
+                return "other cgroups of this machine have limits already"
+            cgroup.limit()
+            assert machine.wait_for(lambda: part(out), 60)
+            assert not part(out)["finished"], part(out)
+            assert cgroup.samples(out / "host-cgroups")
+        assert part(out)["finished"], part(out)
+    return "found"
+
+
+def goes_on_in_chunks(folder):
+    """Each chunk begins and ends with a sample, and the next one goes on from there."""
+    out = folder / "throttling-chunks"
+    with contextlib.closing(Cgroup("chunks")) as cgroup:
+        cgroup.limit()
+        with recording(out, "-e", "sched:sched_process_exec", "--keep", "10s"):
+            cgroup.burn()
+            after = cgroup.wait_until_quiet()
+        chunks = sorted(path for path in out.iterdir() if (path / "recording.json").exists())
+        assert len(chunks) >= 2, chunks
+        samples = []
+        for chunk in chunks:
+            assert part(chunk)["finished"], (chunk, part(chunk))
+            own = cgroup.samples(chunk / "host-cgroups")
+            assert len(own) >= 2, (chunk, own)
+            samples += own
+        only_grows(samples)
+        assert samples[-1] == after, (samples[-1], after)
+    return f"{len(chunks)} chunks"
+
+
+def main():
+    hierarchy()
+    tracefs = machine.Tracefs()
+    try:
+        with tempfile.TemporaryDirectory(prefix="strata-throttling-") as name:
+            for test in agrees_with_the_kernel, appears_with_the_first_limit, goes_on_in_chunks:
+                print(f"{test.__name__}: {test(pathlib.Path(name))}")
+    finally:
+        tracefs.close()
+
+
+if __name__ == "__main__":
+    main()
