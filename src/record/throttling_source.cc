@@ -74,8 +74,10 @@ void ThrottlingSource::search() {
   kernel::LimitedCgroups limited = kernel::find_limited_cgroups(
       *hierarchy_, most_ - std::min(cgroups_.size(), most_),
       [&](const std::string& name) { return cgroups_.contains(name); });
-  for (kernel::LimitedCgroup& cgroup : limited.found)
-    cgroups_.emplace(cgroup.name(), Cgroup{std::move(cgroup)});
+  for (kernel::LimitedCgroup& cgroup : limited.found) {
+    std::string name = cgroup.name();
+    cgroups_.emplace(std::move(name), Cgroup{std::move(cgroup)});
+  }
   if (!limited.is_all) are_some_left_out_ = true;
   const Clock::time_point end = Clock::now();
   next_search_ = end + std::max<Clock::duration>(kBetweenSearches, kSearchShare * (end - begin));

@@ -97,10 +97,12 @@ def part(folder):
 
 @contextlib.contextmanager
 def recording(out, *words):
-    recorder = machine.start("-o", out, *words)
+    name = f"throttling{os.getpid()}"
+    recorder = machine.start("-o", out, "--name", name, *words)
+    # It answers, though not as wished, once it has nothing to do but to record.
+    answers = lambda: "no flight" in machine.run("session", "snapshot", name).stderr
     try:
-        state = lambda: any(out.rglob("host-state/metadata"))
-        assert machine.wait_for(state, 30), recorder.poll()
+        assert machine.wait_for(answers, 30), recorder.poll()
         yield recorder
         machine.stop(recorder)
     finally:
@@ -114,14 +116,18 @@ def only_grows(samples):
 
 
 def agrees_with_the_kernel(folder):
-    """From the first sample to the last, which are there however little happened."""
+    """From the first sample to the last; a cgroup that gets its limit meanwhile is found."""
     out = folder / "throttling-agrees"
-    with contextlib.closing(Cgroup("agrees")) as cgroup:
+    with contextlib.closing(Cgroup("agrees")) as cgroup, \
+            contextlib.closing(Cgroup("late")) as late:
         cgroup.limit()
-        before = cgroup.stat()
+        before = cgroup.wait_until_quiet()
         with recording(out, "-e", "sched:sched_switch", "-e", "syscalls") as recorder:
+            begin = time.time_ns()
             cgroup.burn()
             after = cgroup.wait_until_quiet()
+            late.limit()
+            assert machine.wait_for(lambda: late.samples(out / "host-cgroups"), 60)
         samples = cgroup.samples(out / "host-cgroups")
         assert samples[0] == before, (samples[0], before)
         assert samples[-1] == after, (samples[-1], after)
@@ -130,7 +136,7 @@ def agrees_with_the_kernel(folder):
         only_grows(samples)
         assert part(out)["finished"] and part(out)["lost_unknown"] == 0, part(out)
         in_order_with_the_rest(out)
-        leaves_itself_out(out, recorder.pid)
+        leaves_itself_out(out, recorder.pid, begin)
     return f"throttled {after['nr_throttled']} times, {len(samples)} samples"
 
 
@@ -150,11 +156,12 @@ def in_order_with_the_rest(out):
         assert all("cgroup_cpu_stat: " in line for line in lines), lines
 
 
-def leaves_itself_out(out, recorder):
+def leaves_itself_out(out, recorder, begin):
     """The calls that samples and searches take are not recorded."""
     own = [event["event"] for event in machine.events(out / "host.dat", "-e", "syscalls:*")
-           if event["tid"] == recorder]
-    calls = {"openat2", "getdents64", "preadv2", "pwritev2", "close_range", "openat", "pwrite64"}
+           if event["tid"] == recorder and event["ts_ns"] > begin]
+    calls = {"openat2", "getdents64", "preadv2", "pwritev2", "close_range",
+             "pread64", "pwrite64", "lseek", "close"}
     made = [name for name in own if name.split("_", 2)[-1] in calls]
     assert not made, made
 
@@ -182,17 +189,17 @@ def goes_on_in_chunks(folder):
         with recording(out, "-e", "sched:sched_process_exec", "--keep", "10s"):
             cgroup.burn()
             after = cgroup.wait_until_quiet()
-        chunks = sorted(path for path in out.iterdir() if (path / "recording.json").exists())
-        assert len(chunks) >= 2, chunks
+            chunks = lambda: sorted(path.parent for path in out.glob("*/recording.json"))
+            assert machine.wait_for(lambda: len(chunks()) >= 2, 60), chunks()
         samples = []
-        for chunk in chunks:
+        for chunk in chunks():
             assert part(chunk)["finished"], (chunk, part(chunk))
             own = cgroup.samples(chunk / "host-cgroups")
             assert len(own) >= 2, (chunk, own)
             samples += own
         only_grows(samples)
         assert samples[-1] == after, (samples[-1], after)
-    return f"{len(chunks)} chunks"
+        return f"{len(chunks())} chunks"
 
 
 def main():
