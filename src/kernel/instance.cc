@@ -130,7 +130,7 @@ FileDescriptor Instance::open_cpu_file(uint32_t cpu, std::string_view name, int 
   return FileDescriptor(open(cpu_file(cpu, name).c_str(), flags | O_CLOEXEC));
 }
 
-Status Instance::write(std::string_view name, std::string_view text) {
+Status Instance::write(std::string_view name, std::string_view text) const {
   const Privilege privilege{Capability::DacOverride};
   return write_small_file(file(name), text);
 }

@@ -44,6 +44,7 @@ class Instance {
   std::string cpu_file(uint32_t cpu, std::string_view name) const;
   // With what it takes to use files that are root's (see Privilege).
   FileDescriptor open_cpu_file(uint32_t cpu, std::string_view name, int flags) const;
+  Status write(std::string_view name, std::string_view text) const;
   // Those that have a ring, in order.
   const std::vector<uint32_t>& cpus() const { return cpus_; }
   // Of a sub-buffer, in bytes.
@@ -82,7 +83,6 @@ class Instance {
   static std::string event_file(const EventChoice& event, std::string_view name);
   // Empty where it cannot be read.
   std::string read(std::string_view name) const;
-  Status write(std::string_view name, std::string_view text);
 
   std::string path_;
   std::vector<uint32_t> cpus_;

@@ -15,6 +15,7 @@
 
 #include "base/file_descriptor.h"
 #include "ftrace/ring_page.h"
+#include "kernel/privilege.h"
 
 namespace strata::kernel {
 namespace {
@@ -86,6 +87,11 @@ std::byte* large_memory(size_t size) {
   return static_cast<std::byte*>(memory);
 }
 
+FileDescriptor open_ring(const std::string& path) {
+  const Privilege privilege{Capability::DacOverride};
+  return FileDescriptor(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+}
+
 struct Page {
   uint64_t time;
   const std::byte* at;
@@ -122,7 +128,7 @@ RingCopy copy_ring(Bytes sub_buffers, uint32_t page_size, Ticks until) {
 
 Result<MappedRing> MappedRing::map(const Instance& instance, uint32_t cpu) {
   const std::string path = instance.cpu_file(cpu, "trace_pipe_raw");
-  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const FileDescriptor file = open_ring(path);
   if (!file) return system_error(path, "cannot open", errno);
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   void* meta_page = mmap(nullptr, page, PROT_READ, MAP_SHARED, file.get(), 0);
@@ -153,7 +159,7 @@ MappedRing::~MappedRing() {
 }
 
 Result<RingCopy> take_ring(const std::string& path, uint32_t page_size, size_t bytes) {
-  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const FileDescriptor file = open_ring(path);
   if (!file) return system_error(path, "cannot open", errno);
   RingCopy copy;
   bytes -= bytes % page_size;

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/bytes.h"
-#include "base/small_file.h"
 #include "base/time_text.h"
 
 namespace strata::record {
@@ -32,8 +31,7 @@ Status Flight::start() {
   if (Status status = events_.prepare(); !status) return status;
   const kernel::Instance& instance = events_.instance();
   // The kernel's own default; without it a full ring would keep what came first.
-  if (Status status = write_small_file(instance.file("options/overwrite"), "1"); !status)
-    return status;
+  if (Status status = instance.write("options/overwrite", "1"); !status) return status;
   if (Status status = choose_way(); !status) return status;
   if (Status status = events_.start({getpid()}); !status) return status;
   since_ns_ = now_since_epoch().count;
@@ -51,7 +49,7 @@ Status Flight::choose_way() {
   }
   if (may(way_ = FlightWay::Swapped)) {
     // Makes the second rings: while it flies there may be no memory for them.
-    Status status = write_small_file(events_.instance().file("snapshot"), "1");
+    Status status = events_.instance().write("snapshot", "1");
     if (status) return {};
     why_not = std::move(status).error();
   }
@@ -122,13 +120,11 @@ Result<std::vector<kernel::RingCopy>> Flight::take(Ticks until) {
     return rings;
   }
   if (way_ == FlightWay::Swapped) {
-    if (Status status = write_small_file(instance.file("snapshot"), "1"); !status)
-      return std::move(status).error();
+    if (Status status = instance.write("snapshot", "1"); !status) return std::move(status).error();
     since_ns_ = now_since_epoch().count;
     auto rings = take_files("snapshot_raw");
     // Empties what is the next to be written to.
-    if (Status status = write_small_file(instance.file("snapshot"), "2"); !status)
-      return std::move(status).error();
+    if (Status status = instance.write("snapshot", "2"); !status) return std::move(status).error();
     return rings;
   }
   if (Status status = events_.stop(); !status) return std::move(status).error();
