@@ -12,7 +12,7 @@ TESTS = HERE.parent
 ROOT = TESTS.parent
 BUILT = pathlib.Path(os.environ.get("STRATA_PROGRAM", ROOT / "build/release/strata")).parent / "tests"
 PROGRAMS = ("kernel_kernel_test", "record_kernel_test")
-SCRIPTS = ("record_kernel_test.py", "killed_kernel_test.py")
+SCRIPTS = ("record_kernel_test.py", "killed_kernel_test.py", "flight_kernel_test.py")
 
 # Debian's Python, wherever another may be installed.
 PYTHON = pathlib.Path("/usr/bin/python3").resolve()
