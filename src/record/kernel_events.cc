@@ -18,6 +18,10 @@ namespace {
 
 constexpr uint64_t kBuffer = uint64_t{8} << 20;
 constexpr uint64_t kLeastBuffer = uint64_t{1} << 20;
+constexpr uint64_t kMostBuffer = uint64_t{64} << 20;
+// They are emptied when they are half full: whoever meets them fuller than this sees them emptied
+// too slowly.
+constexpr double kNearlyFull = 0.75;
 // Rings together take at most this part of the memory.
 constexpr uint64_t kMemoryShare = 16;
 
@@ -28,12 +32,14 @@ uint64_t random_number() {
 
 }  // namespace
 
-uint64_t default_buffer_bytes(size_t cpus) {
+uint64_t largest_buffer_bytes(size_t cpus) {
   struct sysinfo memory {};
   sysinfo(&memory);
   const uint64_t total = uint64_t{memory.totalram} * memory.mem_unit;
-  return std::clamp(total / kMemoryShare / std::max<size_t>(cpus, 1), kLeastBuffer, kBuffer);
+  return std::clamp(total / kMemoryShare / std::max<size_t>(cpus, 1), kLeastBuffer, kMostBuffer);
 }
+
+uint64_t default_buffer_bytes(size_t cpus) { return std::min(largest_buffer_bytes(cpus), kBuffer); }
 
 KernelEvents::KernelEvents(kernel::Tracefs tracefs, KernelRequest request, const HostClock& clock)
     : tracefs_(std::move(tracefs)),
@@ -48,7 +54,9 @@ Status KernelEvents::prepare() {
   for (const uint32_t cpu : instance_->cpus())
     stats_files_.push_back(instance_->open_cpu_file(cpu, "stats", O_RDONLY));
   if (Status status = instance_->set_clock(clock_.kernel_name()); !status) return status;
-  return instance_->set_buffer_size(buffer_bytes());
+  buffer_bytes_ = request_.buffer_bytes > 0 ? request_.buffer_bytes
+                                            : default_buffer_bytes(instance_->cpus().size());
+  return instance_->set_buffer_size(buffer_bytes_);
 }
 
 Status KernelEvents::start(std::vector<pid_t> own_threads) {
@@ -187,9 +195,13 @@ Status KernelEvents::remove() {
   return removed ? status : removed;
 }
 
-uint64_t KernelEvents::buffer_bytes() const {
-  return request_.buffer_bytes > 0 ? request_.buffer_bytes
-                                   : default_buffer_bytes(instance_->cpus().size());
+void KernelEvents::fit_rings(double fill, uint64_t lost) {
+  const bool too_small = fill > kNearlyFull || lost > lost_;
+  const uint64_t larger =
+      std::min(buffer_bytes_ * 2, largest_buffer_bytes(instance_->cpus().size()));
+  if (request_.buffer_bytes > 0 || !too_small || larger == buffer_bytes_) return;
+  lost_ = lost;
+  if (instance_->set_buffer_size(larger)) buffer_bytes_ = larger;
 }
 
 std::string KernelEvents::stats_text(size_t ring) const {

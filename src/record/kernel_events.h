@@ -64,7 +64,10 @@ class KernelEvents {
   const kernel::Instance& instance() const { return *instance_; }
   const HostClock& clock() const { return clock_; }
   // Of one CPU's ring.
-  uint64_t buffer_bytes() const;
+  uint64_t buffer_bytes() const { return buffer_bytes_; }
+  // Where nobody said how large they are to be: rings that were nearly full, or too small, become
+  // larger, while events come and without losing one. What they are told is how they are doing.
+  void fit_rings(double fill, uint64_t lost);
   // How one is doing, in the order of the instance's CPUs.
   kernel::RingStats stats(size_t ring) const { return kernel::parse_ring_stats(stats_text(ring)); }
   // How the rings are doing.
@@ -96,7 +99,9 @@ class KernelEvents {
   const HostClock& clock_;
   std::optional<kernel::Instance> instance_;
   std::optional<kernel::DynamicProbes> probes_;  // gone before the instance is
-  std::vector<FileDescriptor> stats_files_;      // a ring's each
+  uint64_t buffer_bytes_ = 0;
+  uint64_t lost_ = 0;                        // when the rings had their present size
+  std::vector<FileDescriptor> stats_files_;  // a ring's each
   std::vector<pid_t> own_threads_;
   bool uses_filters_ = false;  // to leave them out, rather than the kernel's list
   bool is_settled_ = false;
@@ -106,7 +111,8 @@ class KernelEvents {
 };
 
 // For each CPU: what loses nothing at ten times overload, and less where that would be much of the
-// machine's memory.
+// machine's memory. And what it may become.
 uint64_t default_buffer_bytes(size_t cpus);
+uint64_t largest_buffer_bytes(size_t cpus);
 
 }  // namespace strata::record

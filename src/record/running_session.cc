@@ -214,7 +214,9 @@ void RunningSession::tick(Clock::time_point now) {
   }
   if (now >= next_tick_) {
     next_tick_ = std::max(next_tick_ + kTick, now);
-    if (events_.status) events_.status(status(now));
+    const SessionStatus told = status(now);
+    if (kernel_) kernel_events_->fit_rings(told.fill, told.lost);
+    if (events_.status) events_.status(told);
     if (throttling_) sample_throttling();
   }
   if (now >= next_tending_) tend_chunks(now);
