@@ -19,7 +19,7 @@ namespace strata::kernel {
 // older events were overwritten is how such a ring works, and no loss.
 struct RingCopy {
   struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
+    void operator()(std::byte* bytes) const { std::free(bytes); }
   };
   std::unique_ptr<std::byte[], Free> memory;
   Bytes pages;               // within `memory`
