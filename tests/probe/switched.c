@@ -15,10 +15,9 @@
 #include <sys/syscall.h>
 
 #define SITE(n) STRATA_EVENT(switched, site_##n, STRATA_INFO, (u32, value));
-#define TEN(n)                                                                            \
-  SITE(n##0)                                                                              \
-  SITE(n##1) SITE(n##2) SITE(n##3) SITE(n##4) SITE(n##5) SITE(n##6) SITE(n##7) SITE(n##8) \
-      SITE(n##9)
+#define TEN(n) \
+  SITE(n##0)   \
+  SITE(n##1) SITE(n##2) SITE(n##3) SITE(n##4) SITE(n##5) SITE(n##6) SITE(n##7) SITE(n##8) SITE(n##9)
 TEN(0)
 TEN(1)
 TEN(2)
