@@ -58,6 +58,10 @@ case $name in
     printf '{"enable": [{"events": "a"}], "processes": [1, 17]}' > "$out/2"
     printf '{"processes": []}' > "$out/3"
     ;;
+  collect/process_files)
+    cp /proc/self/maps /proc/self/status "$out"
+    printf '7f1000-7f3000 r-xp 00002000 00:2a 99  /a b/x (deleted)\n' > "$out/deleted"
+    ;;
   kernel/profiles)
     # The examples of the documentation, one a file.
     awk -v out="$out" '/^```ini/ { number++; inside = 1; next } /^```/ { inside = 0 }

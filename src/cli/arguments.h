@@ -136,7 +136,11 @@ struct SetupArguments {
 };
 
 struct ProbeArguments {
+  enum class Action { List, Enable, Disable };
+  Action action = Action::List;
   std::string program;  // a file, or the number of a process
+  std::vector<std::string> globs;
+  bool force = false;
   bool json = false;
 };
 

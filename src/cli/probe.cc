@@ -2,7 +2,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
+#include <bit>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -10,61 +11,16 @@
 #include "base/output.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"
+#include "cli/probe_switch.h"
+#include "cli/probed_program.h"
 #include "cli/terminal.h"
-#include "collect/site_file.h"
+#include "collect/memory_flags.h"
+#include "collect/patching.h"
 
 namespace strata::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct ProbedFile {
-  std::string path;  // as people know it
-  std::vector<collect::FileSite> sites;
-};
-
-// The files that a process has mapped as code, each once.
-Result<std::vector<std::string>> mapped_files(const std::string& process) {
-  const std::string name = "/proc/" + process + "/maps";
-  std::ifstream maps(name);
-  if (!maps) return system_error(name, "cannot read what the process has mapped", errno);
-  std::vector<std::string> paths;
-  for (std::string line; std::getline(maps, line);) {
-    // "5581a000-5581b000 r-xp 00001000 fe:00 1234    /usr/bin/shop"
-    const size_t path = line.find('/');
-    if (path == std::string::npos || line.find(" r-xp ") == std::string::npos) continue;
-    paths.push_back(line.substr(path));
-  }
-  std::ranges::sort(paths);
-  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-  return paths;
-}
-
-Result<std::vector<collect::FileSite>> read_file(const std::string& path) {
-  Result<elf::ElfFile> file = elf::ElfFile::open(path);
-  if (!file) return std::move(file).error();
-  return collect::sites_of(*file);
-}
-
-// A file of this name comes before a process of this number.
-Result<std::vector<ProbedFile>> probed_files(const std::string& program) {
-  std::vector<ProbedFile> files;
-  const bool is_number = program.find_first_not_of("0123456789") == std::string::npos;
-  if (!is_number || access(program.c_str(), F_OK) == 0) {
-    Result<std::vector<collect::FileSite>> sites = read_file(program);
-    if (!sites) return std::move(sites).error();
-    files.push_back({program, std::move(*sites)});
-    return files;
-  }
-  Result<std::vector<std::string>> paths = mapped_files(program);
-  if (!paths) return std::move(paths).error();
-  for (const std::string& path : *paths) {
-    // As the process sees it: it may have another root. What is no ELF file has no probes.
-    Result<std::vector<collect::FileSite>> sites = read_file("/proc/" + program + "/root" + path);
-    if (sites && !sites->empty()) files.push_back({path, std::move(*sites)});
-  }
-  return files;
-}
 
 std::string type_text(const collect::SiteField& field) {
   const std::string number = std::string(field.is_float    ? "f"
@@ -105,6 +61,56 @@ const char* what_it_is(const collect::Site& site) {
   return "";
 }
 
+// Who has a site on, of a process.
+struct SiteState {
+  bool kernel = false;  // for one tracer or several: it does not say how many
+  bool environment = false;
+  int collectors = 0;  // that wrote it there
+};
+
+SiteState state_of(const probe::abi::Flag& flag) {
+  return {flag.kernel != 0, (flag.collector & 1) != 0,
+          std::popcount(uint32_t{flag.collector} >> 1)};
+}
+
+std::string state_text(const SiteState& state) {
+  std::string text;
+  const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
+  if (state.kernel) add("kernel");
+  if (state.environment) add("environment");
+  if (state.collectors != 0) add("collector " + std::to_string(state.collectors));
+  return text.empty() ? "off" : text;
+}
+
+// The states of a file's sites, where the process lets them be seen. A library that is loaded
+// several times shows as it is in the first place.
+std::vector<SiteState> states_of(pid_t process, const ProbedFile& file) {
+  std::vector<SiteState> states;
+  const Result<collect::FileIdentity> identity = collect::FileIdentity::of(file.reachable);
+  if (!identity || file.sites.empty()) return states;
+  const std::vector<uint64_t> biases =
+      collect::load_biases(collect::mappings_of(process, *identity), file.sites.front());
+  if (biases.empty()) return states;
+  const auto flags = collect::read_flags(process, file.sites, biases.front());
+  if (!flags) {
+    warn(flags.error().text());
+    return states;
+  }
+  std::ranges::transform(*flags, std::back_inserter(states), state_of);
+  return states;
+}
+
+// Says why sites that can be patched would not be.
+void warn_of_patches(pid_t process, const std::vector<ProbedFile>& files) {
+  const bool any = std::ranges::any_of(files, [](const ProbedFile& file) {
+    return std::ranges::any_of(file.sites, [](const auto& site) { return !site.patches.empty(); });
+  });
+  if (!any) return;
+  if (const Status status = collect::may_patch(process); !status)
+    warn("probes that are patched cannot be switched on (" + status.error().text() +
+         "); built without STRATA_PROBE_PATCHED they are flags");
+}
+
 Json as_json(const collect::FileSite& site) {
   Json fields = Json::array();
   for (const collect::SiteField& field : site.site.fields) {
@@ -114,43 +120,74 @@ Json as_json(const collect::FileSite& site) {
   }
   return {{"provider", site.site.provider}, {"name", site.site.name},
           {"kind", what_it_is(site.site)},  {"level", site.site.level},
-          {"patched", site.patched},        {"fields", std::move(fields)}};
+          {"patched", site.patches.size()}, {"fields", std::move(fields)}};
+}
+
+Json as_json(const ProbedFile& file, const std::vector<SiteState>& states) {
+  Json probes = Json::array();
+  for (size_t i = 0; i < file.sites.size(); ++i) {
+    Json probe = as_json(file.sites[i]);
+    if (!states.empty())
+      probe["on"] = {{"kernel", states[i].kernel},
+                     {"environment", states[i].environment},
+                     {"collectors", states[i].collectors}};
+    probes.push_back(std::move(probe));
+  }
+  return {{"path", file.path}, {"probes", std::move(probes)}};
+}
+
+std::vector<std::string> as_row(const ProbedFile& file, const collect::FileSite& site,
+                                const std::string& state) {
+  return {site.site.provider + ":" + site.site.name,
+          what_it_is(site.site),
+          std::to_string(site.site.level),
+          site.patches.empty() ? "flag" : "patched, " + std::to_string(site.patches.size()),
+          state,
+          fields_text(site.site),
+          file.path};
+}
+
+int list_probes(const ProbeArguments& arguments) {
+  const Result<ProbedProgram> program = ProbedProgram::find(arguments.program);
+  if (!program) {
+    complain(program.error());
+    return kExitInput;
+  }
+  if (program->process) warn_of_patches(*program->process, program->files);
+  Json list = Json::array();
+  Table table({"probe", "what", "level", "site", "on", "fields", "file"});
+  table.align_left(1);
+  for (size_t column : {3, 4, 5, 6}) table.align_left(column);
+  for (const ProbedFile& file : program->files) {
+    const std::vector<SiteState> states =
+        program->process ? states_of(*program->process, file) : std::vector<SiteState>{};
+    list.push_back(as_json(file, states));
+    for (size_t i = 0; i < file.sites.size(); ++i)
+      table.add(as_row(file, file.sites[i], states.empty() ? "" : state_text(states[i])));
+  }
+  Output out(STDOUT_FILENO);
+  if (arguments.json) {
+    put_json_object({{"files", std::move(list)}}, out.text());
+  } else if (table.empty()) {
+    out.text().put("no probes in " + arguments.program + "\n");
+  } else {
+    table.put(Style(STDOUT_FILENO), 0, out.text());
+  }
+  return out.finish() ? kExitFine : kExitInput;
 }
 
 }  // namespace
 
 int run(const ProbeArguments& arguments) {
-  const Result<std::vector<ProbedFile>> files = probed_files(arguments.program);
-  if (!files) {
-    complain(files.error());
-    return kExitInput;
+  switch (arguments.action) {
+    case ProbeArguments::Action::List:
+      return list_probes(arguments);
+    case ProbeArguments::Action::Enable:
+      return enable_probes(arguments);
+    case ProbeArguments::Action::Disable:
+      return disable_probes(arguments);
   }
-  Output out(STDOUT_FILENO);
-  if (arguments.json) {
-    Json list = Json::array();
-    for (const ProbedFile& file : *files) {
-      Json probes = Json::array();
-      for (const collect::FileSite& site : file.sites) probes.push_back(as_json(site));
-      list.push_back({{"path", file.path}, {"probes", std::move(probes)}});
-    }
-    put_json_object({{"files", std::move(list)}}, out.text());
-  } else {
-    Table table({"probe", "what", "level", "site", "fields", "file"});
-    table.align_left(1);
-    for (size_t column : {3, 4, 5}) table.align_left(column);
-    for (const ProbedFile& file : *files)
-      for (const collect::FileSite& site : file.sites)
-        table.add({site.site.provider + ":" + site.site.name, what_it_is(site.site),
-                   std::to_string(site.site.level),
-                   site.patched == 0 ? "flag" : "patched, " + std::to_string(site.patched),
-                   fields_text(site.site), file.path});
-    if (table.empty()) {
-      out.text().put("no probes in " + arguments.program + "\n");
-    } else {
-      table.put(Style(STDOUT_FILENO), 0, out.text());
-    }
-  }
-  return out.finish() ? kExitFine : kExitInput;
+  return kExitUsage;
 }
 
 }  // namespace strata::cli

@@ -213,15 +213,46 @@ CLI::App* add_setup(CLI::App& app, SetupArguments& arguments) {
 }
 
 CLI::App* add_probe(CLI::App& app, ProbeArguments& arguments) {
+  using Action = ProbeArguments::Action;
   CLI::App* probe = app.add_subcommand("probe", "Probes that programs have in themselves");
   probe->group(kRecord);
   probe->require_subcommand(1);
-  CLI::App* list = probe->add_subcommand("list", "Which there are, with their fields");
-  list->add_option("PROGRAM", arguments.program,
-                   "A program or library, or the number of a process: all that it has mapped")
-      ->required();
+  const auto add_action = [&](const char* name, const char* text, Action action) {
+    CLI::App* command = probe->add_subcommand(name, text);
+    command->callback([&arguments, action] { arguments.action = action; });
+    command
+        ->add_option("PROGRAM", arguments.program,
+                     "A program or library, or the number of a process: all that it has mapped")
+        ->required();
+    return command;
+  };
+  CLI::App* list = add_action(
+      "list", "Which there are, with their fields; of a process, which are on", Action::List);
   add_json(*list, arguments.json, "One JSON object");
   list->footer("Example:\n  strata probe list ./shop");
+
+  CLI::App* enable = add_action("enable", "Switch some on, until Ctrl-C", Action::Enable);
+  enable
+      ->add_option("-e,--event", arguments.globs,
+                   "Those with such names: PROVIDER:NAME or PROVIDER, with * and ?")
+      ->required()
+      ->type_name("GLOB");
+  enable->add_flag(
+      "--force", arguments.force,
+      "Also where a process of the program limits its system calls (seccomp) and might "
+      "be killed by its first event");
+  enable->footer(
+      "Examples:\n"
+      "  strata probe enable ./shop -e 'shop:order_*'   every process of it, also later ones\n"
+      "  strata probe enable 4711 -e shop               this process alone");
+
+  CLI::App* disable = add_action(
+      "disable", "Switch off what a killed strata, or the environment, left on", Action::Disable);
+  disable
+      ->add_option("-e,--event", arguments.globs,
+                   "Those with such names: PROVIDER:NAME or PROVIDER, with * and ?; default: all")
+      ->type_name("GLOB");
+  disable->footer("Example:\n  strata probe disable 4711");
   probe->footer("Example:\n  strata probe list ./shop");
   return probe;
 }

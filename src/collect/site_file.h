@@ -15,7 +15,9 @@ struct FileSite {
   Site site;
   uint64_t flag_offset = 0;  // in the file
   uint64_t anchor_offset = 0;
-  uint32_t patched = 0;  // places in the code that are rewritten when it is switched on
+  // Addresses of the places in the code that are rewritten when it is switched on. None: it is only
+  // the flag that is tested.
+  std::vector<uint64_t> patches;
 };
 
 // The sites of a program or library; empty where it has none. The process has no part in this.

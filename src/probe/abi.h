@@ -46,7 +46,8 @@ inline constexpr uint32_t kVersion = 1;
 
 // `kernel` is the reference counter of a uprobe: the kernel raises it in every process that maps
 // the file, and takes it back when the one who traces ends, however that comes. `collector` is set
-// by a collector without the rights for that, and by the library for its environment variable.
+// by a collector without the rights for that, each its own bit, and by the library for its
+// environment variable: bit 0.
 struct Flag {
   uint16_t kernel;
   uint16_t collector;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collect/patching.h"
+#include "collect/perf_uprobes.h"
 #include "collect/uprobe_link.h"
 #include "stress.h"
 #include "victim.h"
@@ -34,58 +35,78 @@ TEST(SitesInAFile, AreFoundWithoutTheProcess) {
     if (site.site.provider != "stress" || site.site.name != "step") continue;
     found = true;
     EXPECT_EQ(site.site.fields.size(), 2u);
-    EXPECT_GE(site.patched, 1u);  // in several files of this program
+    EXPECT_GE(site.patches.size(), 1u);  // in several files of this program
   }
   EXPECT_TRUE(found);
 }
 
+// By each way that the kernel has.
+template <typename Uprobes>
 class ByTheKernel : public testing::Test {
  protected:
   void SetUp() override {
     sites_ = own_sites();
     ASSERT_FALSE(sites_.empty());
-    if (Result<collect::UprobeLink> link = open(); !link) GTEST_SKIP() << link.error().text();
+    if (Result<Uprobes> uprobes = open(); !uprobes) GTEST_SKIP() << uprobes.error().text();
   }
-  Result<collect::UprobeLink> open(pid_t process = 0) {
-    return collect::UprobeLink::open("/proc/self/exe", sites_, process);
+  Result<Uprobes> open(pid_t process = 0) {
+    return Uprobes::open("/proc/self/exe", sites_, process);
   }
 
   std::vector<collect::FileSite> sites_;
 };
+using Ways = testing::Types<collect::UprobeLink, collect::PerfUprobes>;
+TYPED_TEST_SUITE(ByTheKernel, Ways);
 
-TEST_F(ByTheKernel, SitesAreOnAsLongAsTheLinkExists) {
+TYPED_TEST(ByTheKernel, SitesAreOnAsLongAsTheObjectExists) {
   EXPECT_FALSE(STRATA_ENABLED(stress, step));
-  std::optional<collect::UprobeLink> links[2];
-  for (auto& link : links) {
-    Result<collect::UprobeLink> opened = open();
+  std::optional<TypeParam> tracers[2];
+  for (auto& tracer : tracers) {
+    Result<TypeParam> opened = this->open();
     ASSERT_TRUE(opened) << opened.error().text();
-    link.emplace(std::move(*opened));
+    tracer.emplace(std::move(*opened));
     EXPECT_TRUE(STRATA_ENABLED(stress, step));
   }
-  links[0].reset();
+  tracers[0].reset();
   EXPECT_TRUE(STRATA_ENABLED(stress, step)) << "somebody else has them on";
-  links[1].reset();
+  tracers[1].reset();
   EXPECT_FALSE(STRATA_ENABLED(stress, step));
 }
 
-TEST_F(ByTheKernel, AProcessThatStartsLaterHasThemOnFromItsFirstInstruction) {
+TYPED_TEST(ByTheKernel, AProcessThatStartsLaterHasThemOnFromItsFirstInstruction) {
   Collector collector(small_layout(abi::Policy::Discard, true));
-  Result<collect::UprobeLink> link = open();
-  ASSERT_TRUE(link) << link.error().text();
+  Result<TypeParam> uprobes = this->open();
+  ASSERT_TRUE(uprobes) << uprobes.error().text();
   EXPECT_EQ(run_victim(Victim::Fires), 0);
   ASSERT_EQ(collector.attached(), 1u);
   EXPECT_EQ(collector.read().kept(), kVictimFires);
 }
 
-TEST_F(ByTheKernel, TheDeathOfTheOneWhoTracesSwitchesThemOff) {
+TYPED_TEST(ByTheKernel, TheDeathOfTheOneWhoTracesSwitchesThemOff) {
   EXPECT_EQ(in_child([&] {
-              const Result<collect::UprobeLink> link = open();
-              if (!link || !STRATA_ENABLED(stress, step)) _exit(1);
+              const Result<TypeParam> uprobes = this->open();
+              if (!uprobes || !STRATA_ENABLED(stress, step)) _exit(1);
               kill(getpid(), SIGKILL);
             }),
             SIGKILL);
   for (int i = 0; i < 1000 && STRATA_ENABLED(stress, step); ++i) usleep(1000);
   EXPECT_FALSE(STRATA_ENABLED(stress, step));
+}
+
+TYPED_TEST(ByTheKernel, OneProcessAloneCanBeMeant) {
+  const SharedTold told;
+  const pid_t child = fork();
+  if (child == 0) {
+    hand_over(told, 1);
+    _exit(STRATA_ENABLED(stress, step) ? 0 : 1);
+  }
+  std::optional<Result<TypeParam>> uprobes;
+  when_handed_over(told, 1, [&] { uprobes.emplace(this->open(child)); });
+  EXPECT_TRUE(*uprobes) << uprobes->error().text();
+  EXPECT_FALSE(STRATA_ENABLED(stress, step)) << "in another process";
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 // The places of this program's code that can be patched.
