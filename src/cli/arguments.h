@@ -91,6 +91,7 @@ struct RecordArguments {
   std::vector<std::string> presets;
   std::vector<std::string> counters;
   std::vector<std::string> read_at;
+  std::vector<std::string> apps;
   bool no_state = false;
   std::string clock;
   std::string name;

@@ -69,6 +69,10 @@ Status check_flight(const RecordArguments& arguments) {
     return fail("--keep and --max-size are for what is written, and --flight writes nothing");
   if (arguments.flight && !arguments.counters.empty())
     return fail("--counters are written as they come, and --flight writes nothing");
+  if (arguments.flight && !arguments.apps.empty())
+    return fail("--app writes what programs tell as it comes, and --flight writes nothing");
+  if (!arguments.apps.empty() && !(arguments.keep.empty() && arguments.max_size.empty()))
+    return fail("--app records into one folder: not with --keep or --max-size");
   return {};
 }
 
@@ -183,15 +187,21 @@ Status choose_events(const RecordArguments& arguments, record::SessionRequest& r
     else
       (wishes.empty() ? for_all : wishes.back().filters).push_back(condition.text);
   }
+  const Result<record::AppRequest> app = record::choose_probes(arguments.apps, wishes);
+  if (!app) return app.error();
+  request.app = *app;
+  request.app.buffer_bytes = request.buffer_bytes;
   std::vector<std::string> names = arguments.profiles;
   // Who asks for something in particular gets that alone.
   const bool asked = !wishes.empty() || !arguments.uprobes.empty() || !arguments.usdts.empty() ||
-                     !arguments.kprobes.empty() || !arguments.presets.empty();
+                     !arguments.kprobes.empty() || !arguments.presets.empty() ||
+                     !request.app.empty();
   if (names.empty() && !asked) names.emplace_back(kernel::kDefaultProfile);
   Result<std::vector<kernel::EventChoice>> events =
       record::choose(*catalog, profiles, names, wishes, for_all);
   if (!events) return std::move(events).error();
   request.events = *std::move(events);
+  request.app.ordered_clock = !request.events.empty();
   return {};
 }
 

@@ -43,6 +43,11 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
   add_repeated(*record, "--preset", arguments.presets,
                "Probes with a name: qemu (the KVM_RUN call in and out, exits, virtqueues, blocks)")
       ->type_name("NAME");
+  add_repeated(*record, "--app", arguments.apps,
+               "The probes of a program or library, in all its processes, running or to come;\n"
+               "of a process, or of the running ones of this name. -e chooses among them,\n"
+               "and other -e or --profile add the kernel's events (docs/probe.md); repeatable")
+      ->type_name("FILE|PID|NAME");
   add_repeated(*record, "--counters", arguments.counters,
                "Performance counters, read at every switch: cache-misses,major-faults,...")
       ->delimiter(',')
@@ -115,6 +120,7 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
       "  strata record --keep 2h --max-size 20G -o /var/tmp/last\n"
       "  strata record -e sched_switch -e block_rq_issue -F 'bytes > 65536' -- make -j8\n"
       "  strata record --flight --snapshot-on 'latency(sched_waking, sched_switch) > 50ms'\n"
+      "  strata record --app ./shop -e 'shop:*' -e sched_switch -- ./shop\n"
       "  strata record --uprobe '/lib/x86_64-linux-gnu/libc.so.6:malloc size=arg1' -p 1234 "
       "--duration 2s");
   return record;

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -19,6 +20,11 @@ uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) & ~(to 
 template <typename T>
 void store(T& to, T value) {
   __atomic_store_n(&to, value, __ATOMIC_RELEASE);
+}
+
+template <typename T>
+T load(const T& from) {
+  return __atomic_load_n(&from, __ATOMIC_ACQUIRE);
 }
 
 }  // namespace
@@ -120,9 +126,25 @@ void RingMemory::set_clock(abi::Clock clock) {
 
 void RingMemory::close() { store(header().clock, abi::kClosed); }
 
-void RingMemory::set_tail(uint32_t ring, uint64_t tail) {
-  auto* controls = reinterpret_cast<abi::RingControl*>(start_ + layout_.controls());
-  store(controls[ring].tail, tail);
+abi::RingControl& RingMemory::control(uint32_t ring) const {
+  return reinterpret_cast<abi::RingControl*>(start_ + layout_.controls())[ring];
+}
+
+void RingMemory::set_tail(uint32_t ring, uint64_t tail) { store(control(ring).tail, tail); }
+
+void RingMemory::say_asleep() {
+  // Before the heads are looked at, once more: who fills a ring later sees it.
+  __atomic_store_n(&header().sleeps, 1, __ATOMIC_SEQ_CST);
+}
+
+void RingMemory::say_awake() { store(header().sleeps, uint32_t{0}); }
+
+bool RingMemory::is_used(uint32_t ring) const {
+  return load(control(ring).head) != 0 || load(control(ring).lost) != 0;
+}
+
+uint64_t RingMemory::filled(uint32_t ring) const {
+  return std::min(load(control(ring).head) - load(control(ring).tail), layout_.capacity());
 }
 
 uint64_t RingMemory::lost_outside() const {

@@ -54,11 +54,21 @@ class RingMemory {
   // The program is to attach anew with its next event.
   void close();
   void set_tail(uint32_t ring, uint64_t tail);
+  // A word that is 1 from say_asleep() on, until the program finds a ring half full: then it makes
+  // it 0 and wakes who waits for that (a futex).
+  const uint32_t* asleep() const { return &header().sleeps; }
+  void say_asleep();
+  void say_awake();
+  // Whether anything was ever written to the ring, or lost there.
+  bool is_used(uint32_t ring) const;
+  // How much lies in the ring behind its tail, as far as the program tells: at most its capacity.
+  uint64_t filled(uint32_t ring) const;
   // Events that found no ring.
   uint64_t lost_outside() const;
 
  private:
   RingMemory() = default;
+  probe::abi::RingControl& control(uint32_t ring) const;
   probe::abi::Header& header() const { return *reinterpret_cast<probe::abi::Header*>(start_); }
 
   RingLayout layout_;

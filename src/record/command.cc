@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -15,7 +16,8 @@
 
 namespace strata::record {
 
-Result<Command> Command::prepare(const std::vector<std::string>& words) {
+Result<Command> Command::prepare(const std::vector<std::string>& words,
+                                 const Environment& environment) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return system_error("", "cannot make a pipe", errno);
   FileDescriptor wait_end(ends[0]);
@@ -33,6 +35,7 @@ Result<Command> Command::prepare(const std::vector<std::string>& words) {
   // Nothing but the gate's end: the recorder has gone without opening it.
   char open_gate = 0;
   if (read(wait_end.get(), &open_gate, 1) != 1) _exit(1);
+  for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);

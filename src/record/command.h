@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/file_descriptor.h"
@@ -15,8 +16,11 @@ namespace strata::record {
 // A program that is recorded while it runs: a process that waits, ready to become it.
 class Command {
  public:
+  // What is set in its environment besides.
+  using Environment = std::vector<std::pair<std::string, std::string>>;
   // To be made before any thread is.
-  static Result<Command> prepare(const std::vector<std::string>& words);
+  static Result<Command> prepare(const std::vector<std::string>& words,
+                                 const Environment& environment);
   Command(Command&& other) noexcept;
   Command& operator=(Command&&) = delete;
   // Asks it to end if it has not.

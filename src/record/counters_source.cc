@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <future>
 
+#include "base/signals_blocked.h"
 #include "clock/anchor.h"
 #include "kernel/cpu_list.h"
 #include "kernel/tracepoint.h"
@@ -24,22 +24,6 @@ namespace {
 
 // How often packets are written that are not full, and the rings emptied however little is there.
 constexpr std::chrono::milliseconds kFlushEvery(1000);
-
-// No signal of the program's is to end up in a thread that has no time for it.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 

@@ -60,8 +60,10 @@ Status RunningSession::prepare() {
       {tracefs_->descriptor()});
   if (!watcher) return std::move(watcher).error();
   watcher_.emplace(*std::move(watcher));
+  if (Status status = add_app(); !status) return status;
   if (!request_.command.empty()) {
-    Result<Command> prepared = Command::prepare(request_.command);
+    Result<Command> prepared =
+        Command::prepare(request_.command, app_ ? app_->environment() : Command::Environment());
     if (!prepared) return std::move(prepared).error();
     command_.emplace(*std::move(prepared));
   }
@@ -97,6 +99,17 @@ Status RunningSession::add_counters() {
   return {};
 }
 
+Status RunningSession::add_app() {
+  if (request_.app.empty()) return {};
+  auto created = AppSource::create(request_.app, !request_.command.empty());
+  if (!created) {
+    remove_folder();
+    return std::move(created).error();
+  }
+  app_ = *std::move(created);
+  return {};
+}
+
 void RunningSession::make_kernel_events() {
   kernel_events_.emplace(
       *tracefs_,
@@ -108,11 +121,21 @@ void RunningSession::make_kernel_events() {
 Status RunningSession::start() {
   make_kernel_events();
   KernelSource::Options how{folder_, request_.sync};
+  if (app_) {
+    clock_->take_anchor();
+    app_->prepare(folder_, *clock_);
+    if (Status status = app_->start(); !status) {
+      remove_folder();
+      return status;
+    }
+    how.own_threads = app_->threads();
+  }
   if (chunks_) how.own_threads.push_back(chunks_->start());
   if (request_.compressed_live && request_.compressed && !chunks_)
     how.own_threads.push_back(compression_.emplace().start());
   kernel_.emplace(*kernel_events_, std::move(how));
   if (Status status = kernel_->start(); !status) {
+    app_.reset();
     remove_folder();
     return status;
   }
@@ -182,6 +205,7 @@ void RunningSession::gather_parts() {
   };
   if (counters_) add(counters_->parts());
   if (throttling_) add(throttling_->parts());
+  if (app_) add(app_->parts());
   add(other_parts_);
   for (recording::Part& part : description_.parts)
     part.machine = description_.machines.front().name;
@@ -189,11 +213,13 @@ void RunningSession::gather_parts() {
 
 Status RunningSession::write_description() {
   gather_parts();
+  if (app_) told_programs_ = app_->parts().size();
   return recording::write_description(folder_, description_);
 }
 
 bool RunningSession::is_over(Clock::time_point now) {
-  if (signals_.asked_to_end() || (kernel_ && kernel_->failed())) return true;
+  if (signals_.asked_to_end() || (kernel_ && kernel_->failed()) || (app_ && app_->failed()))
+    return true;
   if (command_) report_.command_status = command_->ended();
   if (report_.command_status) return true;
   return request_.duration && now - begin_ >= *request_.duration;
@@ -214,6 +240,7 @@ void RunningSession::tick(Clock::time_point now) {
   }
   if (now >= next_tick_) {
     next_tick_ = std::max(next_tick_ + kTick, now);
+    tell_new_programs();
     const SessionStatus told = status(now);
     if (kernel_) kernel_events_->fit_rings(told.fill, told.lost);
     if (events_.status) events_.status(told);
@@ -223,9 +250,17 @@ void RunningSession::tick(Clock::time_point now) {
   if (flight_) snapshot_if_due(now);
 }
 
+// Programs come when they like, and so do their traces.
+void RunningSession::tell_new_programs() {
+  if (!app_ || app_->parts().size() == told_programs_) return;
+  if (Status status = write_description(); !status) warn(status.error());
+}
+
 SessionStatus RunningSession::status(Clock::time_point now) {
   if (flight_) return {flight_->status(), now - begin_, flight_->reach()};
-  return {kernel_->status(), now - begin_};
+  SessionStatus status{kernel_->status(), now - begin_};
+  if (app_) status += app_->status();
+  return status;
 }
 
 void RunningSession::wait() {
@@ -312,6 +347,10 @@ void RunningSession::stop() {
     if (Status ended = counters_->stop(); !ended) warn(ended.error());
   }
   if (Status ended = throttling_->stop(); !ended) warn(ended.error());
+  if (app_) {
+    if (Status ended = app_->stop(); !ended) warn(ended.error());
+    report_.last += app_->status();
+  }
   signals_.release();
 }
 
@@ -331,7 +370,7 @@ Result<SessionReport> RunningSession::finish() {
     report_.finished = static_cast<bool>(finished);
     if (!finished) warn(finished.error());
   }
-  report_.last.lost = kernel_->lost();
+  report_.last.lost = kernel_->lost() + (app_ ? app_->status().lost : 0);
   report_.size = folder_size(request_.folder);
   return report_;
 }

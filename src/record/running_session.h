@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/time_text.h"
+#include "record/app_source.h"
 #include "record/chunks.h"
 #include "record/command.h"
 #include "record/control.h"
@@ -53,6 +54,7 @@ class RunningSession {
 
  private:
   Status add_counters();
+  Status add_app();
   void remove_folder();
   void make_kernel_events();
   void add_state();
@@ -61,6 +63,7 @@ class RunningSession {
   void settle();
   bool is_over(Clock::time_point now);
   void tick(Clock::time_point now);
+  void tell_new_programs();
   SessionStatus status(Clock::time_point now);
   void gather_parts();
   Status write_description();
@@ -93,6 +96,7 @@ class RunningSession {
   std::optional<Command> command_;
   std::optional<HostClock> clock_;
   std::unique_ptr<CountersSource> counters_;
+  std::unique_ptr<AppSource> app_;
   std::optional<KernelEvents> kernel_events_;
   std::optional<KernelSource> kernel_;          // or a flight
   std::optional<ThrottlingSource> throttling_;  // not of a flight
@@ -112,6 +116,7 @@ class RunningSession {
   Clock::time_point next_tending_ = Clock::time_point::max();
   recording::Description description_;
   std::vector<recording::Part> other_parts_;
+  size_t told_programs_ = 0;  // of which recording.json tells
   SessionReport report_;
 };
 

@@ -11,6 +11,7 @@
 #include "kernel/instance.h"
 #include "kernel/probe_spec.h"
 #include "kernel/trigger_spec.h"
+#include "record/app_choice.h"
 #include "record/chunks.h"
 #include "record/flight.h"
 #include "record/snapshot.h"
@@ -39,6 +40,7 @@ struct SessionRequest {
   std::vector<std::string> presets;   // probes with a name
   std::vector<std::string> counters;  // performance counters, by perf's names
   std::vector<std::string> read_at;   // events at which they are read; empty: switches
+  AppRequest app;                     // probes of programs
   bool state = true;                  // the state in which the recording starts
   bool compressed = true;
   bool compressed_live = false;  // while it records, besides; chunks are so anyway

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,6 +15,14 @@ struct SourceStatus {
   uint64_t bytes = 0;
   uint64_t lost = 0;
   double fill = 0;  // of the fullest ring, from 0 to 1
+
+  SourceStatus& operator+=(const SourceStatus& other) {
+    events += other.events;
+    bytes += other.bytes;
+    lost += other.lost;
+    fill = std::max(fill, other.fill);
+    return *this;
+  }
 };
 
 // One thing that a session records into its folder: the kernel's events, its counters, an

@@ -85,6 +85,12 @@ std::string integer_text(const NewField& field, bool characters) {
                      field.order == ByteOrder::Big ? " byte_order = be;" : "");
 }
 
+std::string float_text(const NewField& field) {
+  return fmt::format("floating_point {{ exp_dig = {}; mant_dig = {}; align = 8;{} }}",
+                     field.bits == 32 ? 8 : 11, field.bits == 32 ? 24 : 53,
+                     field.order == ByteOrder::Big ? " byte_order = be;" : "");
+}
+
 std::string enum_text(const NewField& field) {
   std::string text = "enum : " + integer_text(field, false) + " {";
   for (const NewLabel& label : field.labels) {
@@ -105,9 +111,7 @@ std::string field_text(const NewField& field, const std::string& name) {
     case Enum:
       return enum_text(field) + ' ' + name + ';';
     case Float:
-      return fmt::format("floating_point {{ exp_dig = {}; mant_dig = {}; align = 8;{} }} {};",
-                         field.bits == 32 ? 8 : 11, field.bits == 32 ? 24 : 53,
-                         field.order == ByteOrder::Big ? " byte_order = be;" : "", name);
+      return float_text(field) + ' ' + name + ';';
     case String:
       return "string " + name + ';';
     case Text:
@@ -116,8 +120,11 @@ std::string field_text(const NewField& field, const std::string& name) {
       return fmt::format("{} {}[{}];", integer_text(field, false), name, field.length);
     case Sequence:
     case TextSequence:
+    case FloatSequence:
       return fmt::format("uint{0}_t _{1}_length; {2} {1}[ _{1}_length ];", field.count_bits, name,
-                         integer_text(field, field.kind == TextSequence));
+                         field.kind == FloatSequence
+                             ? float_text(field)
+                             : integer_text(field, field.kind == TextSequence));
   }
   return {};
 }
@@ -170,7 +177,8 @@ NewField array_field(NewField element, uint32_t length) {
 }
 
 NewField sequence_field(NewField element, unsigned count_bits) {
-  element.kind = NewFieldKind::Sequence;
+  element.kind =
+      element.kind == NewFieldKind::Float ? NewFieldKind::FloatSequence : NewFieldKind::Sequence;
   element.count_bits = static_cast<uint8_t>(count_bits);
   return element;
 }
@@ -185,7 +193,9 @@ Status check_fields(const std::vector<NewField>& fields) {
     };
     if (field.name.empty()) return fail("has no name");
     if (!is_size(field.bits) || !is_size(field.count_bits)) return fail("has an odd size");
-    if (field.kind == NewFieldKind::Float && field.bits < 32) return fail("is no float");
+    const bool is_float =
+        field.kind == NewFieldKind::Float || field.kind == NewFieldKind::FloatSequence;
+    if (is_float && field.bits < 32) return fail("is no float");
     if (field.kind == NewFieldKind::Enum && field.labels.empty()) return fail("has no labels");
     const bool is_text =
         field.kind == NewFieldKind::Text || field.kind == NewFieldKind::TextSequence;
@@ -226,14 +236,15 @@ std::string trace_text(const NewTrace& trace) {
 std::string stream_class_text(uint32_t id, const NewStreamClass& stream) {
   std::string context = struct_text(stream.packet_context, "\t");
   // What every packet tells: roles that readers know by these names, hence no underscores.
-  context.insert(std::string_view("struct {\n").size(),
-                 "\t\tuint64_clock_t timestamp_begin;\n"
-                 "\t\tuint64_clock_t timestamp_end;\n"
-                 "\t\tuint64_t content_size;\n"
-                 "\t\tuint64_t packet_size;\n"
-                 "\t\tuint64_t packet_seq_num;\n"
-                 "\t\tuint64_t events_discarded;\n"
-                 "\t\tuint32_t cpu_id;\n");
+  context.insert(
+      std::string_view("struct {\n").size(),
+      "\t\tuint64_clock_t timestamp_begin;\n"
+      "\t\tuint64_clock_t timestamp_end;\n"
+      "\t\tuint64_t content_size;\n"
+      "\t\tuint64_t packet_size;\n"
+      "\t\tuint64_t packet_seq_num;\n"
+      "\t\tuint64_t events_discarded;\n" +
+          std::string(stream.per_cpu ? "\t\tuint32_t cpu_id;\n" : "\t\tuint32_t _ring;\n"));
   std::string text = fmt::format(
       "\nstream {{\n\tid = {};\n\tevent.header := struct {};\n\tpacket.context := {};\n", id,
       stream.header == HeaderKind::Compact ? "event_header_compact" : "event_header_large",

@@ -26,6 +26,7 @@ enum class NewFieldKind : uint8_t {
   Array,     // `length` integers
   Sequence,  // a count of `count_bits` bits, and as many integers
   TextSequence,
+  FloatSequence,
 };
 
 struct NewLabel {
@@ -70,6 +71,8 @@ struct NewStreamClass {
   HeaderKind header = HeaderKind::Compact;
   std::vector<NewField> event_context;   // of each event, before its payload
   std::vector<NewField> packet_context;  // of each packet, behind those that every packet has
+  // Whether each of its streams is a CPU's; else NewStream::cpu is just a number of its own.
+  bool per_cpu = true;
 };
 
 struct NewClock {

@@ -84,7 +84,8 @@ std::byte* put(const NewField& field, const Value& value, std::byte* out) {
       return out + (size - told);
     }
     case Sequence:
-    case TextSequence: {
+    case TextSequence:
+    case FloatSequence: {
       const Bytes elements = sequence_bytes(field, value);
       out =
           put_integer(elements.size() / (field.bits / 8), field.count_bits, ByteOrder::Little, out);

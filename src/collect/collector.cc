@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/collector.h"
+
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <future>
+
+#include "base/signals_blocked.h"
+#include "base/small_file.h"
+#include "collect/ring_alarm.h"
+
+namespace strata::collect {
+namespace abi = probe::abi;
+namespace {
+
+constexpr std::chrono::milliseconds kPeriod(100);
+// A record that was being written when the rings were closed is there after this.
+constexpr std::chrono::milliseconds kLastRecords(2);
+// More rings than that nobody needs; a program that goes on asking is up to something.
+constexpr size_t kMostProcesses = 16384;
+constexpr size_t kMostOfAProcess = 16;
+
+// What /proc tells. It still runs: it waits for our answer.
+TracedProcess look_at(pid_t pid) {
+  const std::string folder = "/proc/" + std::to_string(pid);
+  TracedProcess process{pid, {}, {}};
+  if (Result<std::string> name = read_small_file(folder + "/comm", 64)) {
+    process.name = std::move(*name);
+    if (process.name.ends_with('\n')) process.name.pop_back();
+  }
+  std::error_code ignored;
+  process.program = std::filesystem::read_symlink(folder + "/exe", ignored).string();
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (process.program.ends_with(kDeleted))
+    process.program.resize(process.program.size() - kDeleted.size());
+  return process;
+}
+
+template <typename Body>
+std::thread start_thread(const char* name, std::vector<pid_t>& ids, Body body) {
+  const SignalsBlocked blocked;
+  std::promise<pid_t> told;
+  std::future<pid_t> id = told.get_future();
+  std::thread thread([name, &told, body] {
+    pthread_setname_np(pthread_self(), name);
+    told.set_value(gettid());
+    body();
+  });
+  ids.push_back(id.get());
+  return thread;
+}
+
+}  // namespace
+
+std::string default_socket() {
+  if (geteuid() == 0) return abi::kMachineSocket;
+  std::string path = abi::kUserSocket;
+  return path.replace(path.find("%u"), 2, std::to_string(geteuid()));
+}
+
+Result<std::unique_ptr<Collector>> Collector::start(CollectorOptions options) {
+  const std::string folder = std::filesystem::path(options.socket).parent_path();
+  if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST)
+    return system_error(folder, "cannot make the folder of the socket", errno);
+  // Root's is for the programs of all users; who asks is known.
+  Result<Listener> listener = Listener::open(options.socket, geteuid() == 0);
+  if (!listener) {
+    Error error = std::move(listener).error();
+    error.cause += "; does another session collect probes?";
+    return error;
+  }
+  std::unique_ptr<Collector> collector(new Collector(std::move(options), std::move(*listener)));
+  collector->stop_serving_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
+  if (!collector->stop_serving_) return system_error("", "cannot make an eventfd", errno);
+  Collector* self = collector.get();
+  self->server_ = start_thread("strata-rings", self->threads_, [self] { self->serve(); });
+  self->collector_ = start_thread("strata-collect", self->threads_, [self] { self->collect(); });
+  return collector;
+}
+
+Collector::Collector(CollectorOptions options, Listener listener)
+    : options_(std::move(options)),
+      listener_(std::move(listener)),
+      traces_(options_.folder, options_.declared_clock) {}
+
+Collector::~Collector() { (void)stop(); }
+
+std::vector<ProgramTraces::Told> Collector::traces() const {
+  const std::lock_guard lock(mutex_);
+  return told_;
+}
+
+Status Collector::stop() {
+  if (!collector_.joinable()) return {};
+  const uint64_t one = 1;
+  (void)!write(stop_serving_.get(), &one, sizeof one);
+  server_.join();
+  stopping_ = true;
+  wake();
+  collector_.join();
+  return std::move(status_);
+}
+
+void Collector::serve() {
+  pollfd waiting[2] = {{listener_.descriptor(), POLLIN, 0}, {stop_serving_.get(), POLLIN, 0}};
+  while (true) {
+    if (poll(waiting, 2, -1) < 0) continue;
+    if (waiting[1].revents != 0) return;
+    if (const std::optional<Asking> program = listener_.next()) admit(*program);
+  }
+}
+
+void Collector::admit(const Asking& program) {
+  const bool may_be_traced = geteuid() == 0 || program.user == geteuid();
+  if (!may_be_traced || failed_ || !has_room_for(program.pid)) return refuse(program);
+  FileDescriptor lives(static_cast<int>(syscall(SYS_pidfd_open, program.pid, 0)));
+  Result<RingMemory> memory = RingMemory::create(options_.layout, options_.clock);
+  if (!lives || !memory) return refuse(program);
+  auto drain = std::make_unique<ProcessDrain>(look_at(program.pid), std::move(lives),
+                                              std::move(*memory), options_.clock, options_.quota);
+  // It may be gone, with all it drained, as soon as the other thread knows of it: answer first.
+  give_rings(program, drain->memory());
+  {
+    const std::lock_guard lock(mutex_);
+    ++attached_[program.pid];
+    arrived_.push_back(std::move(drain));
+  }
+  wake();
+}
+
+bool Collector::has_room_for(pid_t process) {
+  const std::lock_guard lock(mutex_);
+  const auto known = attached_.find(process);
+  return known == attached_.end() ? attached_.size() < kMostProcesses
+                                  : known->second < kMostOfAProcess;
+}
+
+void Collector::forget(pid_t process) {
+  const std::lock_guard lock(mutex_);
+  const auto known = attached_.find(process);
+  if (known != attached_.end() && --known->second == 0) attached_.erase(known);
+}
+
+void Collector::collect() {
+  next_flush_ = std::chrono::steady_clock::now() + kPeriod;
+  for (bool last = false; !last && status_;) {
+    last = stopping_;
+    take_arrived();
+    status_ = drain_all(last);
+    tell();
+    if (!last && status_) sleep();
+  }
+  if (!status_) failed_ = true;
+  for (const auto& process : processes_) process->memory().close();
+  if (Status finished = traces_.finish(); !finished && status_) status_ = std::move(finished);
+  tell();
+}
+
+void Collector::take_arrived() {
+  std::vector<std::unique_ptr<ProcessDrain>> arrived;
+  {
+    const std::lock_guard lock(mutex_);
+    arrived.swap(arrived_);
+  }
+  for (auto& process : arrived) {
+    for (const auto& other : processes_)
+      if (other->process().pid == process->process().pid) other->look_whether_mapped();
+    processes_.push_back(std::move(process));
+  }
+}
+
+Status Collector::drain_all(bool last) {
+  if (last) {
+    for (const auto& process : processes_) process->memory().close();
+    std::this_thread::sleep_for(kLastRecords);
+  }
+  const bool flushes = std::chrono::steady_clock::now() >= next_flush_;
+  if (flushes) next_flush_ = std::chrono::steady_clock::now() + kPeriod;
+  Status status;
+  std::erase_if(processes_, [&](const std::unique_ptr<ProcessDrain>& process) {
+    if (!status) return false;
+    const bool ends = last || process->has_ended();  // before it is drained: then that was all
+    status = ends ? process->finish(traces_) : process->drain(traces_);
+    if (status && !ends && flushes) status = process->flush();
+    if (ends) forget(process->process().pid);
+    return ends;
+  });
+  return status;
+}
+
+// In an order in which nobody who finds a ring half full is overheard: the words first, then a look
+// at the rings, then the wait, which does not begin where a word has changed.
+void Collector::sleep() {
+  std::vector<const uint32_t*> words = {&asleep_};
+  __atomic_store_n(&asleep_, 1, __ATOMIC_SEQ_CST);
+  bool is_urgent = stopping_;
+  {
+    const std::lock_guard lock(mutex_);
+    is_urgent = is_urgent || !arrived_.empty();
+  }
+  for (const auto& process : processes_) {
+    if (words.size() < kMostAlarms) {
+      if (const uint32_t* word = process->set_alarm()) words.push_back(word);
+    }
+    is_urgent = is_urgent || process->is_urgent();
+  }
+  if (!is_urgent) wait_for_any(words, kPeriod);
+  __atomic_store_n(&asleep_, 0, __ATOMIC_SEQ_CST);
+  for (const auto& process : processes_) process->end_alarm();
+}
+
+void Collector::wake() {
+  if (__atomic_exchange_n(&asleep_, 0, __ATOMIC_SEQ_CST) == 1)
+    syscall(SYS_futex, &asleep_, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+void Collector::tell() {
+  std::vector<ProgramTraces::Told> told = traces_.told();
+  const std::lock_guard lock(mutex_);
+  told_ = std::move(told);
+}
+
+}  // namespace strata::collect

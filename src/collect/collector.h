@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/file_descriptor.h"
+#include "base/result.h"
+#include "collect/listener.h"
+#include "collect/process_drain.h"
+#include "collect/program_trace.h"
+
+namespace strata::collect {
+
+// Where programs ask for rings unless they are told otherwise: the machine's socket for root, else
+// the user's.
+std::string default_socket();
+
+struct CollectorOptions {
+  std::string socket;
+  std::string folder;  // for the traces, app-NAME each
+  RingLayout layout;   // of every process's rings
+  probe::abi::Clock clock = probe::abi::Clock::Tsc;
+  ctf::NewClock declared_clock;         // the same, as traces tell it
+  uint64_t quota = uint64_t{16} << 30;  // bytes of events a process; the rest counts as lost
+};
+
+// Gives programs that ask the memory for their rings, and brings what they write there into CTF
+// traces, until it is stopped. Switching sites on is somebody else's business.
+//
+// One thread answers at the socket. The other empties the rings: every 100 ms, and at once when a
+// program wakes it because one is half full. A process that has ended, however, is emptied to the
+// last record.
+class Collector {
+ public:
+  static Result<std::unique_ptr<Collector>> start(CollectorOptions options);
+  ~Collector();
+
+  // Its threads.
+  std::vector<pid_t> threads() const { return threads_; }
+  // The traces there are, with what is in them.
+  std::vector<ProgramTraces::Told> traces() const;
+  // Whether it has ended by itself: the disk is full, say. stop() tells why.
+  bool failed() const { return failed_; }
+  // Takes what the rings hold, and closes them: programs attach anew with the next event. The
+  // traces are whole then.
+  Status stop();
+
+ private:
+  Collector(CollectorOptions options, Listener listener);
+  void serve();
+  void admit(const Asking& program);
+  bool has_room_for(pid_t process);
+  void forget(pid_t process);
+  void collect();
+  void take_arrived();
+  Status drain_all(bool last);
+  void sleep();
+  void wake();
+  void tell();
+
+  CollectorOptions options_;
+  Listener listener_;
+  FileDescriptor stop_serving_;  // an eventfd
+  std::thread server_;
+  std::thread collector_;
+  std::vector<pid_t> threads_;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<bool> failed_ = false;
+  // 1: the collecting thread sleeps. Plain, since the kernel looks at it.
+  uint32_t asleep_ = 0;
+
+  mutable std::mutex mutex_;          // for the next three
+  std::map<pid_t, size_t> attached_;  // how many memories each process has
+  std::vector<std::unique_ptr<ProcessDrain>> arrived_;
+  std::vector<ProgramTraces::Told> told_;
+
+  // The collecting thread's own.
+  ProgramTraces traces_;
+  std::vector<std::unique_ptr<ProcessDrain>> processes_;
+  std::chrono::steady_clock::time_point next_flush_;
+  Status status_;
+};
+
+}  // namespace strata::collect

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "collect/site.h"
+#include "format/ctf/writer.h"
+
+namespace strata::collect {
+
+// Who writes to a ring.
+struct TracedProcess {
+  pid_t pid = 0;
+  std::string name;     // of its main thread when it attached
+  std::string program;  // the file that it runs; empty: not known
+};
+
+// How the events of a site lie in a trace.
+struct EventForm {
+  ctf::EventId id{};
+  bool is_span = false;
+  bool is_fixed = false;  // else it has strings or sequences, and tells whether they were cut
+  uint32_t size = 0;      // of such a record's payload, where it is fixed
+};
+
+struct TraceTotals {
+  uint64_t events = 0;
+  uint64_t bytes = 0;  // of events, without what packets add
+  uint64_t lost = 0;
+  uint64_t lost_unknown = 0;  // times that nobody knows how many
+};
+
+// What the processes of one program tell, as a CTF trace: a stream for each ring of a process that
+// was written to. Event types are called "provider:name" and have the fields that were declared;
+// besides,
+//
+//     spans        begin (on the trace's clock), duration_ns; the event's own time is the span's
+//     end with strings or sequences   truncated: 1 where one was longer
+//
+// Packets tell the process: pid and procname. Losses are in their events_discarded.
+//
+// Fields lie in an event as in the record: whoever writes copies them.
+class ProgramTrace {
+ public:
+  struct Options {
+    std::string folder;  // is made
+    std::string program;
+    ctf::NewClock clock;
+    size_t types = 0;  // how many there will be, about
+  };
+  static Result<ProgramTrace> create(const Options& options);
+
+  // Null: it cannot be told, for want of room for further types.
+  const EventForm* form_of(const Site& site);
+  Result<ctf::StreamWriter*> add_stream(const TracedProcess& process, uint32_t ring);
+  Status finish() { return writer_.finish(); }
+
+  double nanoseconds_a_tick() const { return nanoseconds_a_tick_; }
+
+  TraceTotals totals;  // kept by who writes
+
+ private:
+  ProgramTrace(ctf::Writer writer, ctf::StreamClassId stream, double nanoseconds_a_tick)
+      : writer_(std::move(writer)), stream_(stream), nanoseconds_a_tick_(nanoseconds_a_tick) {}
+
+  ctf::Writer writer_;
+  ctf::StreamClassId stream_;
+  double nanoseconds_a_tick_;
+  // By their declarations: processes of one program may have loaded different libraries.
+  std::map<std::string, EventForm> forms_;
+  std::map<std::string, uint32_t> streams_;  // how many had the name
+};
+
+// The traces of a recording: one for each program, whatever the number of its processes.
+class ProgramTraces {
+ public:
+  ProgramTraces(std::string folder, ctf::NewClock clock)
+      : folder_(std::move(folder)), clock_(std::move(clock)) {}
+
+  // Makes it where there is none yet, as FOLDER/app-NAME.
+  Result<ProgramTrace*> of(const std::string& program, size_t types);
+
+  struct Told {
+    std::string folder;  // within that of the recording
+    TraceTotals totals;
+  };
+  std::vector<Told> told() const;
+  Status finish();
+
+ private:
+  struct Named {
+    std::string folder;
+    ProgramTrace trace;
+  };
+  std::string folder_;
+  ctf::NewClock clock_;
+  std::map<std::string, std::unique_ptr<Named>> traces_;  // by program
+};
+
+}  // namespace strata::collect

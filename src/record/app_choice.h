@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "collect/probed_files.h"
+#include "record/event_choice.h"
+
+namespace strata::record {
+
+// Probes of programs that are to be recorded: files, each with those of its sites that were chosen.
+struct AppRequest {
+  std::vector<collect::ProbedFile> files;
+  uint64_t buffer_bytes = 0;  // of each ring; 0: chosen
+  // Whether a probe reads the clock not before what precedes it has happened, so that a system call
+  // lies between the probes around it: for recordings in which the kernel tells its part.
+  bool ordered_clock = false;
+
+  bool empty() const { return files.empty(); }
+};
+
+// The probes of the programs that were named (see collect::probed_files()). A wish whose pattern
+// chooses some of them is for them, and is taken out of `wishes`: the others are for the kernel.
+// Without one, all are chosen.
+Result<AppRequest> choose_probes(const std::vector<std::string>& programs,
+                                 std::vector<EventWish>& wishes);
+
+}  // namespace strata::record

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`strata record --app`: what programs tell by their probes is in the recording, or counted."""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import struct
+import subprocess
+import tempfile
+import time
+
+import machine
+
+LIBRARY = pathlib.Path(machine.STRATA).parent / "src/probe/libstrata-probe.a"
+SOCKET = pathlib.Path("/run/strata/probe.socket")
+THREADS = 8
+
+
+class Emitter:
+    """emitter.c, compiled; and the file in which one tells what it has done."""
+
+    def __init__(self, folder):
+        self.program = folder / "emitter"
+        source = pathlib.Path(__file__).with_name("emitter.c")
+        subprocess.run(["gcc", "-std=gnu11", "-O2", f"-I{machine.ROOT / 'include'}", source, LIBRARY, "-pthread",
+                        "-o", self.program], check=True)
+        self.folder = folder
+        self.files = 0
+
+    def file(self):
+        self.files += 1
+        path = self.folder / f"told{self.files}"
+        path.write_bytes(bytes(8 * THREADS))
+        return path
+
+    def start(self, file, *words, wait=False):
+        environment = dict(os.environ, WAIT="1") if wait else None
+        return subprocess.Popen([self.program, file, *map(str, words)], env=environment,
+                                stdin=subprocess.PIPE)
+
+
+def told(file):
+    return sum(struct.unpack(f"{THREADS}Q", file.read_bytes()))
+
+
+def go(process):
+    process.stdin.write(b"\n")
+    process.stdin.flush()
+
+
+def app_parts(out):
+    parts = json.loads((out / "recording.json").read_text())["parts"]
+    return [part for part in parts if part["what"] == "application"]
+
+
+def recorder(out, *words):
+    """One that is ready for programs."""
+    process = machine.start("-o", out, "--no-state", *words)
+    ready = machine.wait_for(lambda: (out / "recording.json").exists() or process.poll() is not None)
+    assert ready and process.poll() is None, process.stderr.read()
+    return process
+
+
+def kept(trace):
+    """Events in a CTF trace; Babeltrace 1 and 2, where they are there, find as many."""
+    events = machine.info(trace)["events"]
+    for reader in ("babeltrace", "babeltrace2"):
+        if shutil.which(reader) is None:
+            continue
+        done = subprocess.run([reader, trace], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, errors="replace")
+        assert done.returncode == 0, (reader, done.stderr)
+        assert done.stdout.count("\n") == events, (reader, done.stdout.count("\n"), events)
+    return events
+
+
+def command(folder, emitter):
+    """A command's events, all of them or counted; one trace; the kernel's part is empty."""
+    out, file = folder / "command", emitter.file()
+    said = json.loads(machine.fine("record", "--json", "--no-state", "-o", out, "--app",
+                                   emitter.program, "--", emitter.program, file, "count", 200000, 2))
+    assert told(file) == 400000
+    (part,) = app_parts(out)
+    assert part["file"] == "app-emitter" and part["finished"], part
+    events = kept(out / "app-emitter")
+    assert events + part["lost"] == 400000, (events, part)
+    assert said["events"] == events and said["lost"] == part["lost"], said
+    assert events > 0
+
+
+def kinds(folder, emitter):
+    """Every kind of field, span and counter, as the program told them."""
+    out, file = folder / "kinds", emitter.file()
+    machine.fine("record", "--no-state", "-o", out, "--app", emitter.program, "--",
+                 emitter.program, file, "kinds")
+    found = {event["event"]: event for event in machine.events(out)}
+    words = found["words"]["fields"]
+    assert words["text"] == "some words" and words["numbers"] == [1, 2, 4000000000], words
+    assert words["truncated"] == 0 and words["share"] == 0.125, words
+    assert found["nap"]["fields"]["us"] == 2000, found
+    assert found["nap"]["fields"]["duration_ns"] >= 2000000, found
+    assert found["level"]["fields"]["value"] == -7, found
+    assert found["words"]["system"] == "emitter", found
+    assert kept(out / "app-emitter") == 3
+
+
+def chosen(folder, emitter):
+    """-e chooses among the probes; a name that is no probe's is the kernel's."""
+    out, file = folder / "chosen", emitter.file()
+    machine.fine("record", "--no-state", "-o", out, "--app", emitter.program, "-e",
+                 "emitter:l*", "--", emitter.program, file, "kinds")
+    assert [event["event"] for event in machine.events(out)] == ["level"]
+    done = machine.run("record", "-o", folder / "none", "--app", "/bin/true", "--", "true")
+    assert done.returncode == 1 and "has no probes" in done.stderr, done.stderr
+    done = machine.run("record", "-o", folder / "none", "--app", emitter.program, "-e", "no:such",
+                       "--", "true")
+    assert done.returncode == 1 and "no:such" in done.stderr, done.stderr
+
+
+def running_and_later(folder, emitter):
+    """Two that run already, one that comes later, and by number only the one that was named."""
+    out, one = folder / "running", folder / "one"
+    files = [emitter.file() for _ in range(3)]
+    early = [emitter.start(file, "count", 30000, 2, wait=True) for file in files[:2]]
+    recording = recorder(out, "--app", emitter.program)
+    for process in early:
+        go(process)
+    later = emitter.start(files[2], "count", 30000, 2)
+    for process in [*early, later]:
+        assert process.wait() == 0
+    machine.stop(recording)
+    (part,) = app_parts(out)
+    events = kept(out / part["file"])
+    assert events + part["lost"] == sum(map(told, files)) == 180000, (events, part)
+
+    files = [emitter.file() for _ in range(2)]
+    early = [emitter.start(file, "count", 1000, 1, wait=True) for file in files]
+    recording = recorder(one, "--app", early[0].pid)
+    for process in early:
+        go(process)
+        assert process.wait() == 0
+    machine.stop(recording)
+    (part,) = app_parts(one)
+    assert kept(one / part["file"]) + part["lost"] == 1000, part
+
+
+def short_processes(folder, emitter):
+    """Many short processes give one folder."""
+    out, count = folder / "short", 40
+    script = "i=0; while [ $i -lt %d ]; do %s %s count 5 1; i=$((i+1)); done" % (
+        count, emitter.program, emitter.file())
+    machine.fine("record", "--no-state", "-o", out, "--app", emitter.program, "--", "sh", "-c",
+                 script)
+    assert [path.name for path in out.glob("app-*")] == ["app-emitter"], list(out.iterdir())
+    (part,) = app_parts(out)
+    assert kept(out / "app-emitter") + part["lost"] == 5 * count, part
+
+
+def killed(folder, emitter, kills):
+    """Programs that are killed at any moment, while they are drained: nothing is missing."""
+    out, chance = folder / "killed", random.Random(5)
+    recording = recorder(out, "--app", emitter.program, "--buffer-size", "1M")
+    completed = calls = 0
+    for i in range(kills):
+        file, threads = emitter.file(), 1 + i % 2
+        process = emitter.start(file, "forever", threads)
+        assert machine.wait_for(lambda: told(file) > 0)
+        time.sleep(chance.uniform(0, 0.02))
+        process.kill()
+        process.wait()
+        completed += told(file)
+        calls += threads
+    machine.stop(recording)
+    (part,) = app_parts(out)
+    events = machine.info(out / part["file"])["events"]
+    # A call may have been made and not been told.
+    assert completed <= events + part["lost"] <= completed + calls, (completed, events, part)
+    assert part["lost_unknown"] == 0, part
+
+
+def one_timeline(folder, emitter, calls):
+    """Each system call lies between the two probes around it, whatever CPU it was on."""
+    out, file, threads = folder / "timeline", emitter.file(), 2
+    machine.fine("record", "--no-state", "-o", out, "--buffer-size", "16M", "--app",
+                 emitter.program, "-e", "emitter:before", "-e", "emitter:after",
+                 "-e", "syscalls:sys_enter_getppid", "-e", "syscalls:sys_exit_getppid", "--",
+                 emitter.program, file, "calls", calls // threads, threads)
+    assert sum(part["lost"] for part in
+               json.loads((out / "recording.json").read_text())["parts"]) == 0
+    order = ["before", "sys_enter_getppid", "sys_exit_getppid", "after"]
+    steps, last, complete = {}, 0, 0
+    for event in machine.events(out):
+        assert event["ts_ns"] >= last, event
+        last = event["ts_ns"]
+        name = event["event"]
+        thread = event["fields"]["tid"] if name in ("before", "after") else event["tid"]
+        if name in ("sys_enter_getppid", "sys_exit_getppid") and thread not in steps:
+            continue  # somebody else's
+        step = steps.get(thread, 0)
+        assert order[step] == name, (event, order[step])
+        steps[thread] = (step + 1) % len(order)
+        complete += name == "after"
+    assert complete == calls and len(steps) == threads, (complete, steps)
+
+
+def main():
+    if os.geteuid() != 0:
+        machine.skip("only root may switch probes on by the kernel")
+    if not LIBRARY.exists() or not shutil.which("gcc"):
+        machine.skip("libstrata-probe is not built, or there is no gcc")
+    if SOCKET.exists() and machine.run("session", "list").stdout.count("\n") > 1:
+        machine.skip("somebody else records probes")
+    with tempfile.TemporaryDirectory(prefix="strata-app-") as name:
+        folder = pathlib.Path(name)
+        emitter = Emitter(folder)
+        command(folder, emitter)
+        kinds(folder, emitter)
+        chosen(folder, emitter)
+        running_and_later(folder, emitter)
+        short_processes(folder, emitter)
+        killed(folder, emitter, 50)
+        one_timeline(folder, emitter, 10000)
+    print("all that was told is there, or counted")
+
+
+main()
