@@ -241,9 +241,11 @@ void RunningSession::tick(Clock::time_point now) {
   if (now >= next_tick_) {
     next_tick_ = std::max(next_tick_ + kTick, now);
     tell_new_programs();
-    const SessionStatus told = status(now);
-    if (kernel_) kernel_events_->fit_rings(told.fill, told.lost);
-    if (events_.status) events_.status(told);
+    if (kernel_) {
+      const SourceStatus rings = kernel_->status();
+      kernel_events_->fit_rings(rings.fill, rings.lost);
+    }
+    if (events_.status) events_.status(status(now));
     if (throttling_) sample_throttling();
   }
   if (now >= next_tending_) tend_chunks(now);
