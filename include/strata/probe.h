@@ -41,6 +41,8 @@
  * in the cache. With STRATA_PROBE_PATCHED defined (for a whole target, or before this header), the
  * sites of x86-64 code are instructions that do nothing until they are rewritten; they touch no
  * data. STRATA_TRACE_FLAG and STRATA_TRACE_PATCHED choose for a single site.
+ *
+ * With STRATA_PROBE_USDT defined, events are USDT probes too, for perf and bpftrace.
  */
 #ifndef STRATA_PROBE_H
 #define STRATA_PROBE_H

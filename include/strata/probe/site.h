@@ -170,6 +170,12 @@ __attribute__((weak, visibility("hidden"), constructor)) void strata_probe_modul
 #define STRATA_SITE_FUNCTION static
 #endif
 
+#ifdef STRATA_PROBE_USDT
+#include <strata/probe/usdt.h>
+#else
+#define STRATA_SITE_USDT(provider, name, ...) (void)0
+#endif
+
 #define STRATA_SITE_EMIT(provider, name, ...)                                                     \
   STRATA_SITE_FUNCTION __attribute__((noinline, unused)) void strata_fire_##provider##__##name(   \
       STRATA_SITE_PARAMETERS_##__VA_OPT__(SOME)(__VA_ARGS__)) {                                   \
@@ -188,6 +194,7 @@ __attribute__((weak, visibility("hidden"), constructor)) void strata_probe_modul
     STRATA_PP_EACH(STRATA_SITE_PUT, __VA_ARGS__)                                                  \
     STRATA_PP_EACH(STRATA_SITE_USE, __VA_ARGS__)                                                  \
     (void)strata_at;                                                                              \
+    STRATA_SITE_USDT(provider, name, __VA_ARGS__);                                                \
     strata_probe_write(&strata_probe_this_module, &strata_flag_##provider##__##name,              \
                        strata_record, strata_size + strata_room.truncated);                       \
   }                                                                                               \
