@@ -60,8 +60,10 @@ Status ProcessDrain::drain(ProgramTraces& traces) {
       rings_[number] = std::make_unique<Ring>(layout, number);
     }
     Ring& ring = *rings_[number];
-    const uint64_t blocks = layout.capacity() / layout.block();
-    for (uint64_t i = 0; i <= blocks && status_; ++i) {
+    // What a full ring holds may begin within a block, hence one more; and only the reading that
+    // finds nothing tells what was lost behind the last record.
+    const uint64_t readings = layout.capacity() / layout.block() + 2;
+    for (uint64_t i = 0; i < readings && status_; ++i) {
       if (!ring.reader.read_block(memory_.bytes(), Visitor{*this, ring})) break;
       memory_.set_tail(number, ring.reader.position());
     }

@@ -24,11 +24,28 @@ bool is_recording(const std::string& folder) {
   return std::filesystem::exists(folder + "/" + kDescriptionName, ignored);
 }
 
+// Parts with the kernel's clock take their time from it as the kernel's do: then events of one are
+// among those of the other where they belong, to the tick. A trace.dat knows the whole recording's
+// clock, a CTF trace only what was known when it began.
+void share_clock(const std::vector<Part>& parts, const Traces& traces) {
+  for (size_t i = 0; i < traces.size(); ++i) {
+    const auto* kernel = dynamic_cast<const tracedat::TraceDat*>(traces[i].get());
+    if (kernel == nullptr || !kernel->info().since_epoch) continue;
+    const std::vector<trace::ClockMap> chain = kernel->clock_options().chain(0);
+    if (chain.size() != 1) continue;
+    for (size_t other = 0; other < traces.size(); ++other) {
+      auto* ctf = dynamic_cast<ctf::CtfTrace*>(traces[other].get());
+      if (ctf != nullptr && parts[other].clock == parts[i].clock) ctf->use_clock(chain.front());
+    }
+  }
+}
+
 // The parts that are there. One that is not finished may not have been begun.
 Result<Traces> open_recording(const std::string& folder) {
   const Result<Description> description = read_description(folder);
   if (!description) return description.error();
   Traces traces;
+  std::vector<Part> parts;  // one for each of them
   for (const Part& part : description->parts) {
     const std::string path = folder + "/" + part.file;
     std::error_code ignored;
@@ -36,7 +53,9 @@ Result<Traces> open_recording(const std::string& folder) {
     Result<Traces> opened = open_traces(path);
     if (!opened) return std::move(opened).error();
     append(traces, *std::move(opened));
+    parts.resize(traces.size(), part);
   }
+  share_clock(parts, traces);
   return traces;
 }
 

@@ -39,6 +39,10 @@ class CtfTrace final : public trace::Trace {
   const trace::TaskNames& task_names() const override { return task_names_; }
   std::optional<Span> time_span() const override;
 
+  // A recording knows more of its clock than the metadata could when it began: all that is stamped
+  // with one clock is told by one map. To be called before streams are opened.
+  void use_clock(trace::ClockMap clock) { plans_.use_clock(std::move(clock)); }
+
   const Description& description() const { return plans_.newest().description; }
   const std::string& metadata_path() const { return metadata_path_; }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,10 +32,25 @@ Result<std::unique_ptr<TracePlan>> plan_trace(Description description,
 class PlanHistory {
  public:
   const TracePlan& newest() const { return *plans_.back(); }
-  void add(std::unique_ptr<TracePlan> plan) { plans_.push_back(std::move(plan)); }
+  void add(std::unique_ptr<TracePlan> plan) {
+    plans_.push_back(std::move(plan));
+    apply_clock();
+  }
+  // Before any stream is read: what leads from the streams' clocks to the time, instead of what the
+  // metadata say.
+  void use_clock(trace::ClockMap clock) {
+    clock_ = std::move(clock);
+    apply_clock();
+  }
 
  private:
-  std::vector<std::unique_ptr<const TracePlan>> plans_;
+  void apply_clock() {
+    if (!clock_) return;
+    for (StreamPlan& stream : plans_.back()->streams) stream.clock = *clock_;
+  }
+
+  std::vector<std::unique_ptr<TracePlan>> plans_;
+  std::optional<trace::ClockMap> clock_;
 };
 
 }  // namespace strata::ctf
