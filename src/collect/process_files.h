@@ -21,7 +21,7 @@ struct CodeMapping {
   uint64_t offset = 0;  // of `start`, in the file
   dev_t device = 0;     // of the file, as the kernel shows it; some file systems show another
   ino_t inode = 0;
-  std::string path;  // as the process sees it
+  std::string path = {};  // as the process sees it
   bool is_deleted = false;
 };
 
