@@ -139,7 +139,8 @@ class Writer {
 TEST(RingSnapshot, ACopyOfARingThatIsBeingWrittenHasNoHole) {
   const Writer writer(64);
   size_t copied = 0;
-  for (int i = 0; i < 2000; ++i) {
+  // The writer may be late: without it there is nothing to copy, and this does not end.
+  for (int i = 0; i < 2000 || copied == 0; ++i) {
     const uint64_t until = writer.time();
     const std::vector<uint32_t> values =
         values_in(copy_ring(writer.bytes(), kPageSize, Ticks{until}));
@@ -149,7 +150,6 @@ TEST(RingSnapshot, ACopyOfARingThatIsBeingWrittenHasNoHole) {
       ASSERT_LE(values.back() + 1, until);
     }
   }
-  EXPECT_GT(copied, 0u);
 }
 
 }  // namespace
