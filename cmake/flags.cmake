@@ -35,7 +35,7 @@ else()
 endif()
 
 if(sanitizers)
-  add_compile_options(-O1 -g -fno-omit-frame-pointer ${sanitizers} -fno-sanitize-recover=all)
+  add_compile_options(-O1 -g1 -fno-omit-frame-pointer ${sanitizers} -fno-sanitize-recover=all)
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
   add_link_options(${sanitizers})
 endif()

@@ -11,7 +11,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace strata;
-  if (size < 9) return 0;
+  if (size <= 9) return 0;
   const uint32_t page_size = 32u * (1 + data[0] % 32);
   uint64_t until;
   std::memcpy(&until, data + 1, sizeof until);

@@ -221,7 +221,7 @@ def main():
         chosen(folder, emitter)
         running_and_later(folder, emitter)
         short_processes(folder, emitter)
-        killed(folder, emitter, 50)
+        killed(folder, emitter, 25)
         one_timeline(folder, emitter, 10000)
     print("all that was told is there, or counted")
 
