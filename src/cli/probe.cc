@@ -12,13 +12,16 @@
 #include "cli/commands.h"
 #include "cli/json_output.h"
 #include "cli/probe_switch.h"
-#include "cli/probed_program.h"
 #include "cli/terminal.h"
 #include "collect/memory_flags.h"
 #include "collect/patching.h"
+#include "collect/probed_files.h"
+#include "collect/process_files.h"
 
 namespace strata::cli {
 namespace {
+
+using collect::ProbedFile;
 
 using Json = nlohmann::ordered_json;
 
@@ -82,16 +85,17 @@ std::string state_text(const SiteState& state) {
   return text.empty() ? "off" : text;
 }
 
-// The states of a file's sites, where the process lets them be seen. A library that is loaded
-// several times shows as it is in the first place.
-std::vector<SiteState> states_of(pid_t process, const ProbedFile& file) {
+// The states of a file's sites, where a process was named and lets them be seen. A library that is
+// loaded several times shows as it is in the first place.
+std::vector<SiteState> states_of(const ProbedFile& file) {
   std::vector<SiteState> states;
-  const Result<collect::FileIdentity> identity = collect::FileIdentity::of(file.reachable);
-  if (!identity || file.sites.empty()) return states;
+  if (file.process == 0 || file.sites.empty()) return states;
+  const Result<collect::FileIdentity> identity = collect::FileIdentity::of(file.path);
+  if (!identity) return states;
   const std::vector<uint64_t> biases =
-      collect::load_biases(collect::mappings_of(process, *identity), file.sites.front());
+      collect::load_biases(collect::mappings_of(file.process, *identity), file.sites.front());
   if (biases.empty()) return states;
-  const auto flags = collect::read_flags(process, file.sites, biases.front());
+  const auto flags = collect::read_flags(file.process, file.sites, biases.front());
   if (!flags) {
     warn(flags.error().text());
     return states;
@@ -101,12 +105,13 @@ std::vector<SiteState> states_of(pid_t process, const ProbedFile& file) {
 }
 
 // Says why sites that can be patched would not be.
-void warn_of_patches(pid_t process, const std::vector<ProbedFile>& files) {
-  const bool any = std::ranges::any_of(files, [](const ProbedFile& file) {
-    return std::ranges::any_of(file.sites, [](const auto& site) { return !site.patches.empty(); });
+void warn_of_patches(const std::vector<ProbedFile>& files) {
+  const auto patched = std::ranges::find_if(files, [](const ProbedFile& file) {
+    return file.process != 0 &&
+           std::ranges::any_of(file.sites, [](const auto& site) { return !site.patches.empty(); });
   });
-  if (!any) return;
-  if (const Status status = collect::may_patch(process); !status)
+  if (patched == files.end()) return;
+  if (const Status status = collect::may_patch(patched->process); !status)
     warn("probes that are patched cannot be switched on (" + status.error().text() +
          "); built without STRATA_PROBE_PATCHED they are flags");
 }
@@ -133,7 +138,7 @@ Json as_json(const ProbedFile& file, const std::vector<SiteState>& states) {
                      {"collectors", states[i].collectors}};
     probes.push_back(std::move(probe));
   }
-  return {{"path", file.path}, {"probes", std::move(probes)}};
+  return {{"path", file.shown}, {"probes", std::move(probes)}};
 }
 
 std::vector<std::string> as_row(const ProbedFile& file, const collect::FileSite& site,
@@ -144,23 +149,22 @@ std::vector<std::string> as_row(const ProbedFile& file, const collect::FileSite&
           site.patches.empty() ? "flag" : "patched, " + std::to_string(site.patches.size()),
           state,
           fields_text(site.site),
-          file.path};
+          file.shown};
 }
 
 int list_probes(const ProbeArguments& arguments) {
-  const Result<ProbedProgram> program = ProbedProgram::find(arguments.program);
-  if (!program) {
-    complain(program.error());
+  const Result<std::vector<ProbedFile>> files = collect::probed_files(arguments.program);
+  if (!files) {
+    complain(files.error());
     return kExitInput;
   }
-  if (program->process) warn_of_patches(*program->process, program->files);
+  warn_of_patches(*files);
   Json list = Json::array();
   Table table({"probe", "what", "level", "site", "on", "fields", "file"});
   table.align_left(1);
   for (size_t column : {3, 4, 5, 6}) table.align_left(column);
-  for (const ProbedFile& file : program->files) {
-    const std::vector<SiteState> states =
-        program->process ? states_of(*program->process, file) : std::vector<SiteState>{};
+  for (const ProbedFile& file : *files) {
+    const std::vector<SiteState> states = states_of(file);
     list.push_back(as_json(file, states));
     for (size_t i = 0; i < file.sites.size(); ++i)
       table.add(as_row(file, file.sites[i], states.empty() ? "" : state_text(states[i])));

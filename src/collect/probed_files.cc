@@ -4,36 +4,25 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <optional>
+#include <set>
 #include <sstream>
+
+#include "collect/process_files.h"
 
 namespace strata::collect {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
-// The files that a process has mapped as code, each once.
-Result<std::vector<std::string>> mapped_files(const std::string& process) {
-  const std::string name = "/proc/" + process + "/maps";
-  std::ifstream maps(name);
-  if (!maps) return system_error(name, "cannot read what the process has mapped", errno);
-  std::vector<std::string> paths;
-  for (std::string line; std::getline(maps, line);) {
-    // "5581a000-5581b000 r-xp 00001000 fe:00 1234    /usr/bin/shop"
-    const size_t path = line.find('/');
-    if (path == std::string::npos || line.find(" r-xp ") == std::string::npos) continue;
-    paths.push_back(line.substr(path));
-  }
-  std::ranges::sort(paths);
-  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-  return paths;
+std::optional<pid_t> process_number(const std::string& text) {
+  pid_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number <= 0) return std::nullopt;
+  return number;
 }
 
 Result<std::vector<FileSite>> sites_in(const std::string& path) {
@@ -42,37 +31,36 @@ Result<std::vector<FileSite>> sites_in(const std::string& path) {
   return sites_of(*file);
 }
 
-Result<std::vector<ProbedFile>> files_of_process(const std::string& process) {
+Result<std::vector<ProbedFile>> files_of_process(pid_t process) {
+  const Result<std::vector<CodeMapping>> mappings = code_mappings(process);
+  if (!mappings) return mappings.error();
   std::vector<ProbedFile> files;
-  Result<std::vector<std::string>> paths = mapped_files(process);
-  if (!paths) return std::move(paths).error();
-  for (const std::string& path : *paths) {
+  std::set<std::string> seen;
+  for (const CodeMapping& mapping : *mappings) {
+    if (!seen.insert(mapping.path).second) continue;
     // As the process sees it: it may have another root. What is no ELF file has no probes.
-    std::string seen = "/proc/" + process + "/root" + path;
-    Result<std::vector<FileSite>> sites = sites_in(seen);
+    std::string reachable = reachable_path(process, mapping);
+    Result<std::vector<FileSite>> sites = sites_in(reachable);
     if (!sites || sites->empty()) continue;
-    files.push_back({std::move(seen), path, std::move(*sites), std::atoi(process.c_str())});
+    files.push_back({std::move(reachable), mapping.path, std::move(*sites), process});
   }
   return files;
 }
 
 // The processes that run a file of this name.
-std::vector<std::string> processes_of(const std::string& name) {
-  std::vector<std::string> found;
-  std::error_code problem;  // a process may end at any time
-  for (const auto& entry : fs::directory_iterator("/proc", problem)) {
-    const std::string process = entry.path().filename();
-    if (!is_number(process)) continue;
+std::vector<pid_t> processes_of(const std::string& name) {
+  std::vector<pid_t> found = running_processes();
+  std::erase_if(found, [&](pid_t process) {
     std::error_code gone;
-    if (fs::read_symlink(entry.path() / "exe", gone).filename() == name) found.push_back(process);
-  }
+    return fs::read_symlink("/proc/" + std::to_string(process) + "/exe", gone).filename() != name;
+  });
   return found;
 }
 
 // Each file once, and for all processes that map it.
-std::vector<ProbedFile> files_of_all(const std::vector<std::string>& processes) {
+std::vector<ProbedFile> files_of_all(const std::vector<pid_t>& processes) {
   std::vector<ProbedFile> all;
-  for (const std::string& process : processes) {
+  for (const pid_t process : processes) {
     Result<std::vector<ProbedFile>> files = files_of_process(process);
     if (!files) continue;
     for (ProbedFile& file : *files) {
@@ -106,8 +94,9 @@ std::string find_in_path(const std::string& name) {
 Result<std::vector<ProbedFile>> probed_files(const std::string& program) {
   std::string file = program;
   if (access(program.c_str(), F_OK) != 0 && program.find('/') == std::string::npos) {
-    if (is_number(program)) return files_of_process(program);
-    const std::vector<std::string> processes = processes_of(program);
+    if (const std::optional<pid_t> process = process_number(program))
+      return files_of_process(*process);
+    const std::vector<pid_t> processes = processes_of(program);
     if (!processes.empty()) return files_of_all(processes);
     file = find_in_path(program);
     if (file.empty())

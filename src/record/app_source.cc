@@ -71,14 +71,17 @@ Status AppSource::start() {
   collector_ = std::move(*collector);
   if (!by_kernel_) return {};
   for (const collect::ProbedFile& file : request_.files) {
-    Result<collect::UprobeLink> link =
-        collect::UprobeLink::open(file.path, file.sites, file.process);
-    if (!link) {
-      links_.clear();
+    collect::SwitchScope scope;
+    if (file.process != 0) scope.processes = {file.process};
+    Result<collect::SwitchedSites> sites =
+        collect::SwitchedSites::open(file.path, file.sites, std::move(scope));
+    if (!sites) {
+      switched_.clear();
       collector_.reset();
-      return std::move(link).error();
+      return std::move(sites).error();
     }
-    links_.push_back(std::move(*link));
+    remarks_.insert(remarks_.end(), sites->remarks().begin(), sites->remarks().end());
+    switched_.push_back(std::move(*sites));
   }
   return {};
 }
@@ -96,7 +99,7 @@ SourceStatus AppSource::status() {
 
 Status AppSource::stop() {
   if (!collector_) return {};
-  links_.clear();
+  switched_.clear();
   Status status = collector_->stop();
   finished_ = static_cast<bool>(status);
   return status;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collect/collector.h"
-#include "collect/uprobe_link.h"
+#include "collect/switch.h"
 #include "record/app_choice.h"
 #include "record/host_clock.h"
 #include "record/source.h"
@@ -16,7 +16,7 @@ namespace strata::record {
 
 // What programs tell by their probes, into the recording's folders app-NAME/, one for each program.
 //
-// The kernel switches the sites on (UprobeLink), in processes that run already and in those that
+// The kernel switches the sites on (SwitchedSites), in processes that run already and in those that
 // start later, for as long as the recorder lives. Where it does not let us, a program that the
 // recorder starts itself switches them on by its environment.
 class AppSource final : public Source {
@@ -36,6 +36,8 @@ class AppSource final : public Source {
   Status stop() override;
   std::vector<recording::Part> parts() const override;
 
+  // What could not be switched on.
+  const std::vector<std::string>& remarks() const { return remarks_; }
   // From start() on: the threads that collect.
   std::vector<pid_t> threads() const { return collector_->threads(); }
   // It cannot go on: its stop() tells why.
@@ -49,7 +51,8 @@ class AppSource final : public Source {
   std::string clock_name_;
   collect::CollectorOptions options_;
   std::unique_ptr<collect::Collector> collector_;
-  std::vector<collect::UprobeLink> links_;
+  std::vector<collect::SwitchedSites> switched_;
+  std::vector<std::string> remarks_;
   bool finished_ = false;
 };
 

@@ -128,6 +128,7 @@ Status RunningSession::start() {
       remove_folder();
       return status;
     }
+    for (const std::string& remark : app_->remarks()) warn({"", std::nullopt, remark});
     how.own_threads = app_->threads();
   }
   if (chunks_) how.own_threads.push_back(chunks_->start());
