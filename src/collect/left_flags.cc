@@ -29,6 +29,7 @@ LeftFlags clear_left_flags(const FileIdentity& file, const std::vector<FileSite>
                            const std::vector<pid_t>& processes) {
   LeftFlags left;
   if (sites.empty()) return left;
+  left.cleared = clear_leaked_flags(file, sites, processes);
   for (const pid_t process : processes.empty() ? running_processes() : processes)
     for (const uint64_t bias : load_biases(mappings_of(process, file), sites.front()))
       if (const Status status = clear(process, sites, bias, left); !status)

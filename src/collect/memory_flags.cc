@@ -47,6 +47,29 @@ std::vector<uint64_t> places_of(std::span<const FileSite> sites, uint64_t bias, 
   return places;
 }
 
+constexpr uint8_t kNop = 0x90;  // what an anchor is while no uprobe sits there
+
+// Those whose flags the kernel has raised, though there is no uprobe. A uprobe that comes raises
+// the flag first, but nobody sees the memory before it is in place: the flags are read first.
+Result<std::vector<FileSite>> raised_for_nobody(pid_t process, std::span<const FileSite> sites,
+                                                uint64_t bias) {
+  const Result<std::vector<abi::Flag>> flags = read_flags(process, sites, bias);
+  if (!flags) return flags.error();
+  std::vector<FileSite> raised;
+  std::vector<uint64_t> anchors;
+  for (size_t i = 0; i < sites.size(); ++i) {
+    if ((*flags)[i].kernel == 0) continue;
+    raised.push_back(sites[i]);
+    anchors.push_back(sites[i].site.anchor + bias);
+  }
+  std::vector<uint8_t> code(anchors.size());
+  if (Status status = transfer(process, anchors, std::span(code), process_vm_readv); !status)
+    return std::move(status).error();
+  size_t i = 0;
+  std::erase_if(raised, [&](const FileSite&) { return code[i++] != kNop; });
+  return raised;
+}
+
 }  // namespace
 
 Result<std::vector<abi::Flag>> read_flags(pid_t process, std::span<const FileSite> sites,
@@ -67,6 +90,20 @@ Status change_flags(pid_t process, std::span<const FileSite> sites, uint64_t bia
     words.push_back(static_cast<uint16_t>(on ? flag.collector | bits : flag.collector & ~bits));
   return transfer(process, places_of(sites, bias, offsetof(abi::Flag, collector)), std::span(words),
                   process_vm_writev);
+}
+
+Result<size_t> clear_leaked_flags(pid_t process, std::span<const FileSite> sites, uint64_t bias) {
+  Result<std::vector<FileSite>> leaked = raised_for_nobody(process, sites, bias);
+  // Twice: one may have been removed between the look at its flag and that at its code, and another
+  // have come since.
+  if (leaked && !leaked->empty()) leaked = raised_for_nobody(process, *leaked, bias);
+  if (!leaked) return leaked.error();
+  std::vector<uint16_t> words(leaked->size(), 0);
+  if (Status status = transfer(process, places_of(*leaked, bias, offsetof(abi::Flag, kernel)),
+                               std::span(words), process_vm_writev);
+      !status)
+    return std::move(status).error();
+  return leaked->size();
 }
 
 Error memory_refusal(pid_t process, int error_number, std::optional<int> yama) {

@@ -25,6 +25,16 @@ Result<std::vector<probe::abi::Flag>> read_flags(pid_t process, std::span<const 
 Status change_flags(pid_t process, std::span<const FileSite> sites, uint64_t bias, uint16_t bits,
                     bool on);
 
+// Clears Flag::kernel of those sites that no uprobe sits on, and says how many it was.
+//
+// The kernel leaves one raised when a uprobe is removed while a program is being started. Loading
+// begins with a mapping of the whole file, in which the kernel finds the uprobe and notes that the
+// counter, not mapped yet, is to be raised. Then that mapping gives way to the segments. A removal
+// just then finds no mapping and leaves the note, which goes only when the uprobe's memory does,
+// later: should the counter's segment be mapped before, it is raised and nobody lowers it. (Linux
+// 6.18: one flag in each process that starts during a removal.)
+Result<size_t> clear_leaked_flags(pid_t process, std::span<const FileSite> sites, uint64_t bias);
+
 // Why a process's memory was refused, and what remains to be done. `yama`: what
 // kernel.yama.ptrace_scope says; none where the kernel has no yama.
 Error memory_refusal(pid_t process, int error_number, std::optional<int> yama);

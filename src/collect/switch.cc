@@ -2,9 +2,12 @@
 #include "collect/switch.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <thread>
 
 #include "collect/patching.h"
 #include "collect/seccomp.h"
@@ -52,8 +55,17 @@ std::optional<std::string> settle_process(pid_t process, const FileIdentity& fil
   return std::nullopt;
 }
 
+std::string in_proc(pid_t process, std::string_view name) {
+  return "/proc/" + std::to_string(process) + "/" + std::string(name);
+}
+
 bool is_there(pid_t process) {
-  return static_cast<bool>(FileIdentity::of("/proc/" + std::to_string(process) + "/maps"));
+  return static_cast<bool>(FileIdentity::of(in_proc(process, "maps")));
+}
+
+bool runs(pid_t process, const FileIdentity& file) {
+  const Result<FileIdentity> program = FileIdentity::of(in_proc(process, "exe"));
+  return program && *program == file;
 }
 
 }  // namespace
@@ -85,6 +97,28 @@ std::vector<std::string> settle_processes(const FileIdentity& file,
   return remarks;
 }
 
+size_t clear_leaked_flags(const FileIdentity& file, const std::vector<FileSite>& sites,
+                          const std::vector<pid_t>& processes) {
+  constexpr int kLooks = 20;
+  constexpr auto kBetween = std::chrono::milliseconds(1);
+  size_t cleared = 0;
+  for (int look = 0; look < kLooks; ++look) {
+    bool any_starts = false;
+    for (const pid_t process : processes.empty() ? running_processes() : processes) {
+      const std::vector<uint64_t> biases = load_biases(mappings_of(process, file), sites.front());
+      any_starts |= biases.empty() && runs(process, file);
+      for (const uint64_t bias : biases) {
+        const Result<size_t> leaked = clear_leaked_flags(process, sites, bias);
+        any_starts |= !leaked;
+        cleared += leaked ? *leaked : 0;
+      }
+    }
+    if (!any_starts) break;
+    std::this_thread::sleep_for(kBetween);
+  }
+  return cleared;
+}
+
 Result<SwitchedSites> SwitchedSites::open(const std::string& path,
                                           const std::vector<FileSite>& sites, SwitchScope scope) {
   if (sites.empty()) return Error{path, std::nullopt, "no probe of it is to be switched on"};
@@ -102,7 +136,7 @@ Result<SwitchedSites> SwitchedSites::open(const std::string& path,
   std::vector<std::string> remarks;
   Result<Flags> flags = switch_on(path, *file, sites, scope, remarks);
   if (!flags) return std::move(flags).error();
-  return SwitchedSites(*file, patched_among(sites), std::move(scope.processes), std::move(*flags),
+  return SwitchedSites(*file, sites, std::move(scope.processes), std::move(*flags),
                        std::move(remarks));
 }
 
@@ -121,21 +155,25 @@ Result<SwitchedSites::Flags> SwitchedSites::switch_on(const std::string& path,
                links.error().cause + "; " + events.error().cause + "; " + written.error().text()};
 }
 
-SwitchedSites::SwitchedSites(const FileIdentity& file, std::vector<FileSite> patched,
+SwitchedSites::SwitchedSites(const FileIdentity& file, std::vector<FileSite> sites,
                              std::vector<pid_t> processes, Flags flags,
                              std::vector<std::string> remarks)
     : file_(file),
-      patched_(std::move(patched)),
+      sites_(std::move(sites)),
       processes_(std::move(processes)),
       flags_(std::move(flags)),
       remarks_(std::move(remarks)) {
-  std::ranges::move(settle_processes(file_, patched_, processes_), std::back_inserter(remarks_));
+  std::ranges::move(settle_processes(file_, patched_among(sites_), processes_),
+                    std::back_inserter(remarks_));
 }
 
 SwitchedSites::~SwitchedSites() {
+  if (sites_.empty()) return;
+  const bool by_kernel = is_by_kernel();
   flags_.emplace<std::vector<UprobeLink>>();
+  if (by_kernel) clear_leaked_flags(file_, sites_, processes_);
   // Others may have the same sites on: their flags say so.
-  (void)settle_processes(file_, patched_, processes_);
+  (void)settle_processes(file_, patched_among(sites_), processes_);
 }
 
 }  // namespace strata::collect
