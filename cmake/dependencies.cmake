@@ -16,7 +16,7 @@ pkg_check_modules(bpf REQUIRED IMPORTED_TARGET libbpf)                      # Pk
 find_program(STRATA_CLANG clang REQUIRED)
 find_program(STRATA_BPFTOOL bpftool REQUIRED PATHS /usr/sbin /sbin)
 
-if(STRATA_TESTS AND NOT STRATA_BUILD STREQUAL "fuzz")
+if(STRATA_TESTS)
   find_package(GTest REQUIRED)        # GTest::gmock_main: GoogleTest, its matchers, main()
 endif()
 if((STRATA_TESTS AND STRATA_BUILD STREQUAL "release") OR STRATA_BENCH)

@@ -24,14 +24,12 @@ if(STRATA_BUILD STREQUAL "release")
   endif()
   add_compile_definitions(NDEBUG)
 elseif(STRATA_BUILD STREQUAL "asan")
-  set(sanitizers -fsanitize=address,undefined)
+  # libFuzzer's instrumentation too: the same libraries serve unit tests and fuzz targets.
+  set(sanitizers -fsanitize=fuzzer-no-link,address,undefined)
 elseif(STRATA_BUILD STREQUAL "tsan")
   set(sanitizers -fsanitize=thread)
-elseif(STRATA_BUILD STREQUAL "fuzz")
-  # The libraries get libFuzzer's instrumentation, the fuzz targets also its main().
-  set(sanitizers -fsanitize=fuzzer-no-link,address,undefined)
 else()
-  message(FATAL_ERROR "STRATA_BUILD is '${STRATA_BUILD}': release, asan, tsan or fuzz is wanted")
+  message(FATAL_ERROR "STRATA_BUILD is '${STRATA_BUILD}': release, asan or tsan is wanted")
 endif()
 
 if(sanitizers)

@@ -9,7 +9,7 @@
 #   _peer_test.cc/.sh/.py   peer     release   needs other programs (trace-cmd, ...)
 #   _vm_test.sh/.py         vm       release   boots machines of its own (tests/vm/run); one at a time
 #   _test.sh/.py            unit     asan      a script that runs the program
-#   _fuzzer.cc              fuzz     fuzz      LLVMFuzzerTestOneInput, ten seconds
+#   _fuzzer.cc              fuzz     asan      LLVMFuzzerTestOneInput, ten seconds
 #
 # Every test is registered in one build only (the concurrent ones in two), so that ctest over all
 # builds runs each once. Tests are named <build>/<folder>/<Suite.Name>.
@@ -19,7 +19,7 @@ include(GoogleTest)
 
 # Sources that the tests of several folders share: tests/support/*.cc, included as "support/x.h".
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cc)
-if(sources AND NOT STRATA_BUILD STREQUAL "fuzz")
+if(sources)
   add_library(strata_test_support STATIC EXCLUDE_FROM_ALL ${sources})
   target_include_directories(strata_test_support
     PUBLIC ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
@@ -116,7 +116,7 @@ function(strata_tests folder)
     strata_script_test(${folder}/${stem} ${script} LABEL ${label} TIMEOUT ${arg_TIMEOUT})
   endforeach()
 
-  if(STRATA_BUILD STREQUAL "fuzz")
+  if(STRATA_BUILD STREQUAL "asan")
     foreach(source IN LISTS fuzzers)
       strata_fuzzer(${folder} ${source} ${arg_LIBS})
     endforeach()

@@ -20,8 +20,8 @@ struct LeftFlags {
 
 // Switches off what nobody else takes back, in these processes, or in all that have mapped the
 // file: flags that the environment variable set, or who wrote them and was killed (also who wrote
-// them and still runs), flags that the kernel left raised, and code that is still patched though its
-// flag is off.
+// them and still runs), flags that the kernel left raised, and code that is still patched though
+// its flag is off.
 LeftFlags clear_left_flags(const FileIdentity& file, const std::vector<FileSite>& sites,
                            const std::vector<pid_t>& processes);
 

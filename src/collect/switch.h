@@ -53,8 +53,8 @@ class SwitchedSites {
   static Result<Flags> switch_on(const std::string& path, const FileIdentity& file,
                                  const std::vector<FileSite>& sites, const SwitchScope& scope,
                                  std::vector<std::string>& remarks);
-  SwitchedSites(const FileIdentity& file, std::vector<FileSite> sites,
-                std::vector<pid_t> processes, Flags flags, std::vector<std::string> remarks);
+  SwitchedSites(const FileIdentity& file, std::vector<FileSite> sites, std::vector<pid_t> processes,
+                Flags flags, std::vector<std::string> remarks);
 
   FileIdentity file_;
   std::vector<FileSite> sites_;  // empty: moved away
@@ -72,9 +72,9 @@ std::vector<std::string> settle_processes(const FileIdentity& file,
                                           const std::vector<FileSite>& patched,
                                           const std::vector<pid_t>& processes);
 
-// Clears what the kernel left raised (memory_flags.h) in these processes, or all that have mapped the
-// file, and says how many flags it was. Those that are being started, which have not mapped their
-// flags yet, are waited for, up to 20 ms.
+// Clears what the kernel left raised (memory_flags.h) in these processes, or all that have mapped
+// the file, and says how many flags it was. Those that are being started, which have not mapped
+// their flags yet, are waited for, up to 20 ms.
 size_t clear_leaked_flags(const FileIdentity& file, const std::vector<FileSite>& sites,
                           const std::vector<pid_t>& processes);
 
