@@ -6,12 +6,17 @@
 //   flight         a site that is on, one int, into an overwriting ring
 //   flight64       the same with eight numbers of 8 bytes
 //   flight_bytes   the same with a sequence, which takes 64 bytes with its count
+//   collected      the same as flight, for whoever has switched the site on and gives the rings
+//   marker         a write to the kernel's trace_marker, which $FIRE_MARKER names
+//   trapped        a call of fire_trapped(), on which somebody has put a uprobe
 //   flag, patched  a site that is off, 16 of them in a row, each
 //   none           the same loop without sites
 //   flag_cold, patched_cold, none_cold   with the flag's cache line flushed each time, in ticks
 //   ghz            ticks of the counter in a nanosecond
+#include <fcntl.h>
 #include <poll.h>
 #include <strata/probe.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
 #include <algorithm>
@@ -34,6 +39,10 @@ STRATA_EVENT(bench, eight, STRATA_INFO, (u64, a), (u64, b), (u64, c), (u64, d), 
              (u64, g), (u64, h));
 STRATA_EVENT(bench, payload, STRATA_INFO, (bytes, value));
 STRATA_EVENT(bench, off, STRATA_INFO, (s32, value));
+
+extern "C" [[gnu::noinline, gnu::noclone]] void fire_trapped(uint32_t value) {
+  __asm__ volatile("" ::"r"(value));
+}
 
 namespace {
 
@@ -59,6 +68,19 @@ void fire_payload(uint32_t times) {
   __asm__ volatile("" ::"r"(payload) : "memory");
   for (uint32_t i = 0; i < times; ++i)
     STRATA_TRACE(bench, payload, strata_bytes(payload, sizeof payload));
+}
+
+void fire_traps(uint32_t times) {
+  for (uint32_t i = 0; i < times; ++i) fire_trapped(i);
+}
+
+void write_markers(uint32_t times) {
+  const char* path = getenv("FIRE_MARKER");
+  const int marker = path != nullptr ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+  if (marker < 0) std::abort();
+  for (uint32_t i = 0; i < times; ++i)
+    if (write(marker, &i, sizeof i) != sizeof i) std::abort();
+  close(marker);
 }
 
 #define SIXTEEN(site) \
@@ -152,6 +174,9 @@ double measure(std::string_view what, int threads, uint32_t times) {
   if (what == "patched_cold")
     return cold_ticks(times, [](const int* value) { STRATA_TRACE_PATCHED(bench, off, *value); });
   if (what == "ghz") return ghz();
+  if (what == "collected") return run_loops(fire_number, threads, times);
+  if (what == "marker") return run_loops(write_markers, threads, times);
+  if (what == "trapped") return run_loops(fire_traps, threads, times);
   const Collector collector;
   strata_flag_bench__number = strata_flag_bench__eight = strata_flag_bench__payload = 0x10000;
   if (what == "flight") return run_loops(fire_number, threads, times);
