@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// kv_load PORT REQUESTS: asks kv_server so often, over eight connections in turn of which each waits
-// for its answer, one in ten to set a value; then tells it to end.
+// kv_load PORT REQUESTS: asks kv_server so often, over eight connections in turn of which each
+// waits for its answer, one in ten to set a value; then tells it to end.
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -53,8 +53,8 @@ int main(int argc, char** argv) {
     for (size_t i = 0; i < now; ++i) {
       random ^= random << 13, random ^= random >> 7, random ^= random << 17;
       const std::string key = "key:" + std::to_string(random % kKeys);
-      if (!tell(connections[i], random / kKeys % 10 == 0 ? "SET " + key + " " + value + "\n"
-                                                         : "GET " + key + "\n"))
+      if (!tell(connections[i],
+                random / kKeys % 10 == 0 ? "SET " + key + " " + value + "\n" : "GET " + key + "\n"))
         return 1;
     }
     for (size_t i = 0; i < now; ++i) {

@@ -75,7 +75,8 @@ class Server {
     if (request.command == Command::Quit) return false;
     const std::string reply = answer(request);
     PROBE(found, static_cast<uint32_t>(reply.size()));
-    [[maybe_unused]] const ssize_t sent = send(connection, reply.data(), reply.size(), MSG_NOSIGNAL);
+    [[maybe_unused]] const ssize_t sent =
+        send(connection, reply.data(), reply.size(), MSG_NOSIGNAL);
     PROBE(replied, connection, sent);
     return true;
   }

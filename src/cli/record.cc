@@ -65,8 +65,6 @@ Status check_flight(const RecordArguments& arguments) {
     return fail("--snapshot-on is for a flight: --flight");
   if (arguments.snapshot_on.empty() && !arguments.after.empty())
     return fail("--after says how long to go on after --snapshot-on, which is not given");
-  if (arguments.flight && !(arguments.keep.empty() && arguments.max_size.empty()))
-    return fail("--keep and --max-size are for what is written, and --flight writes nothing");
   if (arguments.flight && !arguments.counters.empty())
     return fail("--counters are written as they come, and --flight writes nothing");
   if (arguments.flight && !arguments.apps.empty())

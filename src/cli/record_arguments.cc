@@ -72,7 +72,8 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
       ->type_name("TIME");
   record
       ->add_option("--keep", arguments.keep,
-                   "Record without end, in chunks, and keep the last of it: as in 2h")
+                   "Record without end, in chunks, and keep the last of it: as in 2h; of a\n"
+                   "flight: its snapshots")
       ->type_name("TIME");
   record
       ->add_option("--max-size", arguments.max_size,

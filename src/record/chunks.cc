@@ -15,6 +15,7 @@
 #include "base/folder_size.h"
 #include "base/time_text.h"
 #include "record/low_priority.h"
+#include "recording/delete.h"
 #include "recording/finish.h"
 
 namespace strata::record {
@@ -46,16 +47,6 @@ std::string chunk_name(int64_t since_epoch_ns) {
   std::snprintf(text + length, sizeof text - length, ".%03dZ",
                 static_cast<int>(since_epoch_ns / 1'000'000 % 1000));
   return text;
-}
-
-// First it gets a name that nobody looks at: half of a chunk is never taken for a whole, and who is
-// finishing it finds it no more.
-void delete_chunk(const std::string& folder) {
-  const std::filesystem::path path(folder);
-  const std::filesystem::path hidden = path.parent_path() / ("." + path.filename().string());
-  std::error_code error;
-  std::filesystem::rename(path, hidden, error);
-  if (!error) std::filesystem::remove_all(hidden, error);
 }
 
 }  // namespace
@@ -134,7 +125,7 @@ void Chunks::delete_old(std::chrono::steady_clock::time_point now) {
       else
         chunks_.erase(oldest);
     }
-    delete_chunk(folder);
+    recording::delete_recording(folder);
   }
 }
 

@@ -44,7 +44,7 @@ struct SessionRequest {
   bool state = true;                  // the state in which the recording starts
   bool compressed = true;
   bool compressed_live = false;  // while it records, besides; chunks are so anyway
-  Keep keep;                     // limited: in chunks, see Chunks
+  Keep keep;                     // limited: in chunks, see Chunks; of a flight: its snapshots
   std::optional<std::chrono::nanoseconds> duration;
   std::vector<std::string> command;  // recorded until it ends; empty: until a signal or `duration`
   std::vector<std::string> asked;    // the command line, to be told in the recording

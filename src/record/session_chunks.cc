@@ -8,7 +8,7 @@ namespace strata::record {
 // What is recorded into.
 Status RunningSession::add_folder() {
   folder_ = request_.folder;
-  if (!request_.keep.is_limited()) return {};
+  if (!request_.keep.is_limited() || request_.flight) return {};
   chunks_.emplace(request_.folder, request_.keep, request_.compressed);
   Result<std::string> first = chunks_->make_folder();
   if (!first) return std::move(first).error();

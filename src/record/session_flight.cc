@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include "record/old_snapshots.h"
 #include "record/running_session.h"
 
 namespace strata::record {
@@ -55,6 +56,7 @@ Result<Snapshot> RunningSession::snapshot(std::string folder, const std::string&
   settle();
   if (!saved) return saved;
   ++report_.snapshots;
+  delete_old_snapshots(request_.folder, request_.keep, saved->end_ns);
   if (events_.snapshot) events_.snapshot(*saved);
   return saved;
 }

@@ -66,7 +66,7 @@ void tell(recording::Description& description, const FlightCopy& copy, const Hos
         {copy.gap_ns, "nothing was recorded for " +
                           duration_text(Nanoseconds{copy.begin_ns - copy.gap_ns}) +
                           ", while the snapshot before this one was taken"});
-  session.changes.push_back({copy.end_ns, "snapshot: " + cause});
+  session.changes.push_back({copy.end_ns, recording::kSnapshotChange + cause});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recording/description.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/new_file.h"
@@ -165,6 +166,12 @@ Result<Description> parse_description(const std::string& text, const std::string
   } catch (const std::exception& error) {
     return Error{file, std::nullopt, error.what()};
   }
+}
+
+bool is_snapshot(const Session& session) {
+  return std::ranges::any_of(session.changes, [](const Change& change) {
+    return change.what.starts_with(kSnapshotChange);
+  });
 }
 
 Status write_description(const std::string& folder, const Description& description) {

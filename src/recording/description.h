@@ -54,6 +54,9 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
+// How the change begins that says what a snapshot of a flight was taken for.
+constexpr const char* kSnapshotChange = "snapshot: ";
+
 struct Session {
   std::string name;
   std::string user;
@@ -64,6 +67,9 @@ struct Session {
 
   bool operator==(const Session&) const = default;
 };
+
+// Whether this is a snapshot of a flight.
+bool is_snapshot(const Session& session);
 
 struct Description {
   std::vector<Machine> machines;

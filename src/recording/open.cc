@@ -2,6 +2,7 @@
 #include "recording/open.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
 
@@ -59,8 +60,26 @@ Result<Traces> open_recording(const std::string& folder) {
   return traces;
 }
 
+// Snapshots of one flight hold the same events twice where they overlap: they are not one
+// recording.
+Status check_overlap(const std::string& folder, const std::vector<std::string>& recordings) {
+  int64_t end_ns = INT64_MIN;
+  for (const std::string& recording : recordings) {
+    const Result<Description> description = read_description(recording);
+    if (!description || description->sessions.empty()) continue;
+    const Session& session = description->sessions.back();
+    if (!is_snapshot(session)) continue;
+    if (session.begin_ns < end_ns)
+      return Error{folder, std::nullopt,
+                   "holds snapshots that overlap in time: name one of them, such as " + recording};
+    end_ns = std::max(end_ns, session.end_ns);
+  }
+  return {};
+}
+
 Result<Traces> open_folder(const std::string& path) {
   if (const std::vector<std::string> recordings = recordings_at(path); !recordings.empty()) {
+    if (Status status = check_overlap(path, recordings); !status) return std::move(status).error();
     Traces traces;
     for (const std::string& recording : recordings) {
       Result<Traces> opened = open_recording(recording);
