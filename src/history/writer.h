@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/file_descriptor.h"
+#include "base/result.h"
+#include "history/block.h"
+#include "history/file.h"
+
+namespace strata::history {
+
+// Writes the intervals of all rows into a file as they come, with bounded memory: a block is
+// written when it is full, or when all that are open take more than so many bytes.
+class Writer {
+ public:
+  static constexpr size_t kMostOpen = size_t{64} << 20;
+
+  // `source` says what the history is made from; whoever opens it compares. A file that is there is
+  // replaced.
+  static Result<Writer> create(const std::string& path, uint64_t source,
+                               size_t most_open = kMostOpen);
+  Writer(Writer&&) noexcept = default;
+  Writer& operator=(Writer&&) noexcept = default;
+
+  // The row of this key, which is new or was given before.
+  Row row(std::string_view key);
+
+  // From `time` on the row is in this state. Nothing happens where it is in it already. A time
+  // before the last one counts as that: rows do not go back.
+  void set(Row row, int64_t time, State state, uint32_t info = 0) {
+    OpenRow& open = rows_[row];
+    if (open.is_begun && open.state == state && open.info == info) return;
+    if (open.is_begun && time > open.begin) {
+      end_interval(open, row, time);
+    } else if (!open.is_begun) {
+      begin(open, time);
+    }
+    open.state = state;
+    open.info = info;
+  }
+
+  // To be called at the end, or from time to time while more comes: up to `time` all is known, and
+  // who opens the file sees all of it, intervals that have not ended included.
+  Status checkpoint(int64_t time);
+  Status finish(int64_t time);
+
+  uint64_t intervals() const { return intervals_; }
+  // What blocks that are not full yet take.
+  size_t open_bytes() const { return open_bytes_; }
+
+ private:
+  struct OpenRow {
+    int64_t begin = 0;  // of the interval that has not ended
+    int64_t block_begin = 0;
+    uint32_t info = 0;
+    State state = 0;
+    bool is_begun = false;
+    OpenBlock block;
+  };
+
+  Writer(std::string path, FileDescriptor file, uint64_t source, size_t most_open);
+  void begin(OpenRow& open, int64_t time);
+  void end_interval(OpenRow& open, Row row, int64_t time) {
+    const size_t before = open.block.memory();
+    open.block.add(static_cast<uint64_t>(time - open.begin), open.state, open.info);
+    ++intervals_;
+    open.begin = time;
+    open_bytes_ += open.block.memory() - before;
+    if (open.block.is_full()) write_block(open, row);
+    if (open_bytes_ > most_open_) [[unlikely]]
+      write_largest();
+  }
+  void write_block(OpenRow& open, Row row);
+  void write_largest();
+  void append(const void* data, size_t size);
+  void flush();
+  uint64_t size() const { return written_ + pending_.size(); }
+  void write_open_rows(int64_t time);
+  void write_directory(const std::vector<OpenInterval>& intervals);
+
+  std::string path_;
+  FileDescriptor file_;
+  uint64_t source_;
+  size_t most_open_;
+  std::vector<OpenRow> rows_;
+  std::unordered_map<std::string, Row> keys_;
+  std::vector<const std::string*> new_keys_;  // since the last directory
+  std::vector<BlockEntry> new_blocks_;
+  std::vector<StateTimes> new_times_;  // of each
+  std::unique_ptr<BlockEncoder> encoder_;
+  std::vector<uint8_t> pending_;  // not written to the file yet
+  uint64_t written_ = 0;
+  uint64_t previous_footer_ = 0;
+  size_t open_bytes_ = 0;
+  uint64_t intervals_ = 0;
+  int64_t begin_ = INT64_MAX;
+  int64_t end_ = INT64_MIN;
+  bool is_complete_ = false;
+  Status status_;  // the first error of a write
+};
+
+}  // namespace strata::history
