@@ -99,7 +99,8 @@ Outcome try_events(const Tracefs& tracefs, const char* system) {
 
 Outcome try_tsc() {
   const clock::TscCheck check = clock::check_tsc();
-  return check.trusted() ? yes("the TSC, checked on " + std::to_string(check.compared) + " CPUs")
+  // The first one is what the others were compared with.
+  return check.trusted() ? yes("the TSC, CPUs compared: " + std::to_string(check.compared + 1))
                          : no("the TSC is not trusted: " + check.reason);
 }
 
