@@ -58,6 +58,10 @@ case $name in
     printf '{"enable": [{"events": "a"}], "processes": [1, 17]}' > "$out/2"
     printf '{"processes": []}' > "$out/3"
     ;;
+  collect/session_link)
+    printf 'SPRBSES1\2\0\0\0\21\47\0\0\1\0\0\0\4\0\0\0shop/usr/bin/shop' > "$out/given"
+    printf 'SPRBSES1\2\0\0\0\0\0\0\0\377\377\377\377\0\0\0\0' > "$out/last"
+    ;;
   collect/process_files)
     cp /proc/self/maps /proc/self/status "$out"
     printf '7f1000-7f3000 r-xp 00002000 00:2a 99  /a b/x (deleted)\n' > "$out/deleted"

@@ -37,6 +37,8 @@ AppSource::AppSource(AppRequest request, bool by_kernel)
     : request_(std::move(request)), by_kernel_(by_kernel) {
   options_.socket = collect::default_socket();
   options_.layout = layout_for(request_.buffer_bytes);
+  for (const collect::ProbedFile& file : request_.files)
+    for (const collect::FileSite& site : file.sites) options_.sites.add(site.site, file.process);
 }
 
 AppSource::~AppSource() { (void)stop(); }
