@@ -11,9 +11,7 @@ import tempfile
 import time
 
 import machine
-from emitting import LIBRARY, Emitter, app_parts, go, kept, recorder, told
-
-SOCKET = pathlib.Path("/run/strata/probe.socket")
+from emitting import LIBRARY, Emitter, app_parts, go, kept, own_socket, recorder, told
 
 
 def command(folder, emitter):
@@ -150,8 +148,7 @@ def main():
         machine.skip("only root may switch probes on by the kernel")
     if not LIBRARY.exists() or not shutil.which("gcc"):
         machine.skip("libstrata-probe is not built, or there is no gcc")
-    if SOCKET.exists() and machine.run("session", "list").stdout.count("\n") > 1:
-        machine.skip("somebody else records probes")
+    own_socket()
     with tempfile.TemporaryDirectory(prefix="strata-app-") as name:
         folder = pathlib.Path(name)
         emitter = Emitter(folder)

@@ -14,6 +14,13 @@ LIBRARY = pathlib.Path(machine.STRATA).parent / "src/probe/libstrata-probe.a"
 THREADS = 8
 
 
+def own_socket():
+    """A folder of the test's own where programs ask for rings: others may record meanwhile."""
+    machine.own_mounts()
+    pathlib.Path("/run/strata").mkdir(exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run/strata"], check=True)
+
+
 def build(folder, name):
     """The program of that name, with probes, compiled."""
     source = pathlib.Path(__file__).with_name(f"{name}.c")

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 import machine
-from emitting import LIBRARY, Emitter, app_parts, build, go, kept, recorder, told
+from emitting import LIBRARY, Emitter, app_parts, build, go, kept, own_socket, recorder, told
 
 
 def kill(process):
@@ -132,10 +132,7 @@ def main():
         machine.skip("only root may switch probes on by the kernel")
     if not LIBRARY.exists() or not shutil.which("gcc"):
         machine.skip("libstrata-probe is not built, or there is no gcc")
-    # A place of its own for the socket: others may record meanwhile.
-    machine.own_mounts()
-    pathlib.Path("/run/strata").mkdir(exist_ok=True)
-    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run/strata"], check=True)
+    own_socket()
     with tempfile.TemporaryDirectory(prefix="strata-share-") as name:
         folder = pathlib.Path(name)
         emitter = Emitter(folder)
