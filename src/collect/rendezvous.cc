@@ -132,7 +132,8 @@ void Rendezvous::serve(int stop) {
   listener_.reset();
   followers_.clear();
   owner_.reset();
-  if (lock_) flock(lock_.get(), LOCK_UN);  // now, though a child that is about to execute has it too
+  // Now, though a child that is about to execute a program has the file too.
+  if (lock_) flock(lock_.get(), LOCK_UN);
   lock_.reset();
 }
 
