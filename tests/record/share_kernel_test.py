@@ -103,7 +103,7 @@ def taken_over(folder, emitter, by_itself):
     kill(session)
     if by_itself:
         go(running)
-        wait_for_told(file, 2000 - told(file))
+        assert machine.wait_for(lambda: told(file) == 2000)
     heir = recorder(second, "--app", emitter.program, "-e", "emitter:step")
     go(running)
     finish(running)
