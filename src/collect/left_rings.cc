@@ -59,7 +59,8 @@ void find_in(pid_t process, std::vector<LeftRings>& found) {
     if (!memory || fstat(memory.get(), &status) != 0 || !seen.insert(status.st_ino).second ||
         !is_owned_by(memory, own_number(folder)))
       continue;
-    found.push_back({process, std::move(memory)});
+    // Now, while it runs: a moment later there may be nothing to look at.
+    found.push_back({TracedProcess::look_at(process), std::move(memory)});
   }
 }
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
-
 #include <vector>
 
 #include "base/file_descriptor.h"
+#include "collect/traced_process.h"
 
 namespace strata::collect {
 
 // A memory that a running program has, and who runs it.
 struct LeftRings {
-  pid_t process = 0;
+  TracedProcess process;
   FileDescriptor memory;  // an open file of its own; nothing is checked but its name
 };
 

@@ -10,9 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 
-#include "base/small_file.h"
 #include "collect/descriptor_message.h"
 #include "collect/left_rings.h"
 
@@ -28,22 +26,6 @@ constexpr int kPauseMs = 10;
 constexpr int kMostPauses = 300;
 // For the next memory of those that an owner has.
 constexpr int kNextMemoryMs = 2000;
-
-// What /proc tells.
-TracedProcess look_at(pid_t pid) {
-  const std::string folder = "/proc/" + std::to_string(pid);
-  TracedProcess process{pid, {}, {}};
-  if (Result<std::string> name = read_small_file(folder + "/comm", 64)) {
-    process.name = std::move(*name);
-    if (process.name.ends_with('\n')) process.name.pop_back();
-  }
-  std::error_code ignored;
-  process.program = std::filesystem::read_symlink(folder + "/exe", ignored).string();
-  constexpr std::string_view kDeleted = " (deleted)";
-  if (process.program.ends_with(kDeleted))
-    process.program.resize(process.program.size() - kDeleted.size());
-  return process;
-}
 
 FileDescriptor open_process(pid_t pid) {
   return FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
@@ -95,10 +77,10 @@ Result<bool> Rendezvous::own() {
 
 void Rendezvous::take_over() {
   for (LeftRings& left : find_left_rings()) {
-    FileDescriptor lives = open_process(left.process);
+    FileDescriptor lives = open_process(left.process.pid);
     Result<RingMemory> opened =
         RingMemory::open(std::move(left.memory), options_.layout, "left rings");
-    if (!lives || !opened || opened->is_closed() || !has_room_for(left.process)) continue;
+    if (!lives || !opened || opened->is_closed() || !has_room_for(left.process.pid)) continue;
     auto memory = std::make_shared<RingMemory>(std::move(*opened));
     {
       const std::lock_guard lock(mutex_);
@@ -109,7 +91,7 @@ void Rendezvous::take_over() {
     if (!slot) continue;
     slot->free_dead();
     if (options_.clock == abi::Clock::TscOrdered) memory->order_clock();
-    arrive(look_at(left.process), std::move(lives), std::move(memory), *slot, begin);
+    arrive(std::move(left.process), std::move(lives), std::move(memory), *slot, begin);
   }
 }
 
@@ -178,7 +160,7 @@ void Rendezvous::admit(const Asking& program) {
   const std::optional<ReaderSlot> slot = ReaderSlot::claim(*memory, Begin::Start);
   if (!slot) return refuse(program);
   // The others first: all have their slots before the first record is written.
-  const TracedProcess process = look_at(program.pid);
+  const TracedProcess process = TracedProcess::look_at(program.pid);
   std::erase_if(followers_, [&](const FileDescriptor& follower) {
     const Result<FileDescriptor> file = memory->reopen();
     const std::optional<uint32_t> claimed =

@@ -5,6 +5,7 @@
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import tempfile
 
@@ -66,6 +67,15 @@ def different_sites(folder, emitter, first_to_end):
         assert {event["event"] for event in machine.events(out)} == {name}
 
 
+def wait_for_owner():
+    """Until a session listens where programs ask: who asks while none does, and ends at once, has
+    nobody to tell of its events."""
+    def listens():
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asking:
+            return asking.connect_ex("/run/strata/probe.socket") == 0
+    assert machine.wait_for(listens)
+
+
 def one_is_killed(folder, emitter, victim):
     """The owner of the socket (0) or the other one (1) is killed: the one that is left has it all."""
     outs = [folder / f"killed{victim}{i}" for i in range(2)]
@@ -75,6 +85,7 @@ def one_is_killed(folder, emitter, victim):
     wait_for_written(outs[victim], 1000)
     kill(sessions[victim])
     wait_for_told(file, 200000)  # several times what the rings hold
+    wait_for_owner()
     other = emitter.start(later, "count", 1000, 1)
     assert other.wait() == 0 and told(later) == 1000
     running.kill()
