@@ -72,7 +72,7 @@ Result<std::unique_ptr<Collector>> Collector::start(CollectorOptions options) {
 }
 
 Collector::Collector(CollectorOptions options)
-    : options_{options.clock, options.quota, std::move(options.sites)},
+    : options_{options.clock, options.quota, std::move(options.sites), false},
       traces_(std::move(options.folder), std::move(options.declared_clock)) {}
 
 Collector::~Collector() { (void)stop(); }

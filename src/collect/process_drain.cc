@@ -140,7 +140,7 @@ Status ProcessDrain::finish(ProgramTraces& traces) {
       if (first == nullptr && ring) first = ring.get();
     lose(first != nullptr ? *first : open_ring(memory_->layout().rings), lost - lost_before_);
   }
-  const uint64_t now = probe::read_clock(options_.clock);
+  const uint64_t now = options_.has_ended ? now_ : probe::read_clock(options_.clock);
   for (const auto& ring : rings_) {
     if (!ring || ring->out == nullptr) continue;
     if (status_) status_ = ring->out->flush(now);
@@ -208,7 +208,7 @@ bool ProcessDrain::has_chosen_sites() {
 bool ProcessDrain::is_in_the_future(uint64_t time) {
   if (time <= now_) [[likely]]
     return false;
-  now_ = probe::read_clock_ordered(options_.clock);
+  now_ = options_.has_ended ? time : probe::read_clock_ordered(options_.clock);
   return time > now_;
 }
 

@@ -29,7 +29,8 @@ struct SharedRings {
 struct DrainOptions {
   probe::abi::Clock clock = probe::abi::Clock::Tsc;
   uint64_t quota = uint64_t{16} << 30;  // bytes of events a process; the rest counts as lost
-  ChosenSites sites;
+  ChosenSites sites = {};
+  bool has_ended = false;  // long ago: its times are taken for what they are
 };
 
 // The rings of one process, and their way into a trace. What is not what the library writes, is of

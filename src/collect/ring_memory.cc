@@ -17,6 +17,7 @@ namespace abi = probe::abi;
 namespace {
 
 constexpr uint64_t kPage = 4096;
+constexpr uint32_t kMaxBlockLog2 = 24;  // whoever reads a ring has a copy of a block
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) & ~(to - 1); }
 
@@ -45,6 +46,7 @@ Status RingLayout::check() const {
   if (block_log2 < abi::kMinBlockLog2) return Error{{}, {}, "blocks of a ring are too small"};
   if (capacity_log2 <= block_log2) return Error{{}, {}, "a ring is smaller than two blocks"};
   if (capacity_log2 > abi::kMaxCapacityLog2) return Error{{}, {}, "a ring is too large"};
+  if (block_log2 > kMaxBlockLog2) return Error{{}, {}, "blocks of a ring are too large"};
   if (policy > abi::Policy::Block) return Error{{}, {}, "no such policy"};
   return {};
 }
@@ -79,13 +81,7 @@ Result<RingMemory> RingMemory::create(const RingLayout& layout, abi::Clock clock
   if (Status status = layout.check(); !status) return std::move(status).error();
   RingMemory memory;
   memory.layout_ = layout;
-  memory.descriptor_ = FileDescriptor(memfd_create(kName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  const int fd = memory.descriptor_.get();
-  if (fd < 0) return system_error({}, "cannot make memory for a program's rings", errno);
-  if (ftruncate(fd, static_cast<off_t>(layout.size())) != 0 ||
-      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-    return system_error({}, "cannot size the memory for a program's rings", errno);
-  if (Status status = memory.map(layout.size()); !status) return std::move(status).error();
+  if (Status status = memory.make_file(layout.size()); !status) return std::move(status).error();
 
   abi::Header& header = memory.header();
   header.version = abi::kVersion;
@@ -132,6 +128,31 @@ Result<RingMemory> RingMemory::open(FileDescriptor file, const RingLayout& like,
   return memory;
 }
 
+Result<RingMemory> RingMemory::copy(Bytes bytes, const std::string& name) {
+  const Result<RingLayout> layout = RingLayout::read(bytes, name);
+  if (!layout) return layout.error();
+  RingMemory memory;
+  memory.layout_ = *layout;
+  if (Status status = memory.make_file(layout->size()); !status) return std::move(status).error();
+  // Pages that nobody wrote to stay so.
+  static constexpr std::byte kNothing[kPage] = {};
+  for (uint64_t at = 0; at < layout->size(); at += kPage) {
+    const Bytes page = bytes.subspan(at, std::min(kPage, layout->size() - at));
+    if (std::memcmp(page.data(), kNothing, page.size()) != 0)
+      std::memcpy(memory.start_ + at, page.data(), page.size());
+  }
+  return memory;
+}
+
+Status RingMemory::make_file(uint64_t size) {
+  descriptor_ = FileDescriptor(memfd_create(kName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!descriptor_) return system_error({}, "cannot make memory for a program's rings", errno);
+  if (ftruncate(descriptor_.get(), static_cast<off_t>(size)) != 0 ||
+      fcntl(descriptor_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    return system_error({}, "cannot size the memory for a program's rings", errno);
+  return map(size);
+}
+
 Status RingMemory::map(uint64_t size) {
   void* start = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_.get(), 0);
   if (start == MAP_FAILED) return system_error({}, "cannot map a program's rings", errno);
@@ -176,6 +197,12 @@ void RingMemory::order_clock() {
 void RingMemory::close() { store(header().clock, abi::kClosed); }
 
 bool RingMemory::is_closed() const { return load(header().clock) == abi::kClosed; }
+
+abi::Clock RingMemory::clock() const {
+  const uint32_t clock = load(header().clock);
+  return clock <= static_cast<uint32_t>(abi::Clock::MonotonicRaw) ? abi::Clock{clock}
+                                                                  : abi::Clock::Tsc;
+}
 
 std::span<abi::RingControl> RingMemory::controls() const {
   return {reinterpret_cast<abi::RingControl*>(start_ + layout_.controls()),

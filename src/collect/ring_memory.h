@@ -48,6 +48,8 @@ class RingMemory {
   // anything there. It is divided as `like`, but that its rings may be larger or smaller.
   static Result<RingMemory> open(FileDescriptor file, const RingLayout& like,
                                  const std::string& name);
+  // Of bytes that are such a memory, those of a core file say.
+  static Result<RingMemory> copy(Bytes bytes, const std::string& name);
   RingMemory(RingMemory&& other) noexcept;
   RingMemory& operator=(RingMemory&& other) noexcept;
   ~RingMemory();
@@ -67,6 +69,8 @@ class RingMemory {
   // The program is to attach anew with its next event.
   void close();
   bool is_closed() const;
+  // The one that the program is to read; the TSC where that is not told any more.
+  probe::abi::Clock clock() const;
   // A word that is 1 from say_asleep() on, until the program finds a ring half full: then it makes
   // it 0 and wakes who waits for that (a futex).
   const uint32_t* asleep() const { return &header().sleeps; }
@@ -82,6 +86,7 @@ class RingMemory {
 
  private:
   RingMemory() = default;
+  Status make_file(uint64_t size);
   Status map(uint64_t size);
   probe::abi::RingControl& control(uint32_t ring) const { return controls()[ring]; }
   probe::abi::Header& header() const { return *reinterpret_cast<probe::abi::Header*>(start_); }

@@ -15,6 +15,7 @@ namespace {
 
 namespace abi = probe::abi;
 using collect::Begin;
+using collect::is_read_by_others;
 
 collect::RingLayout two_rings() {
   collect::RingLayout layout;

@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several sessions over one program: each has all that it chose, however the others end."""
 
+import json
 import os
 import pathlib
+import resource
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
+import time
 
 import machine
 from emitting import LIBRARY, Emitter, app_parts, build, go, kept, own_socket, recorder, told
@@ -124,6 +128,37 @@ def taken_over(folder, emitter, by_itself):
     assert numbers == list(range(1000, told(file))), (numbers[:3], numbers[-3:])
 
 
+def from_core(folder, emitter):
+    """Program and collector are both dead: what nobody had taken is in the core file."""
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
+    if pattern.startswith("|") or "/" in pattern:
+        print("core files go elsewhere: recovering from one was not tried")
+        return
+    first, out = folder / "before-core", folder / "from-core"
+    file = emitter.file()
+    session = recorder(first, "--app", emitter.program, "-e", "emitter:step")
+    running = emitter.start(file, "lines", 1000, STRATA_PROBE="emitter:step")
+    go(running)
+    wait_for_written(first, 1000)
+    kill(session)
+    go(running)
+    assert machine.wait_for(lambda: told(file) == 2000)
+    resource.prlimit(running.pid, resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2)
+    running.send_signal(signal.SIGABRT)
+    assert running.wait() == -signal.SIGABRT
+    (core,) = folder.glob("core*")
+    said = json.loads(machine.fine("recover", "--json", "--core", core, "-o", out))
+    assert said["events"] == 1000 and said["lost"] == 0, said
+    assert counts(out) == (1000, 0)
+    found = machine.events(out)
+    assert [event["fields"]["number"] for event in found] == list(range(1000, 2000))
+    # On this machine, in this boot: the time of day is right, too.
+    assert abs(found[-1]["ts_ns"] - time.time_ns()) < 600e9, found[-1]
+    done = machine.run("recover", "--core", emitter.program, "-o", folder / "none")
+    assert done.returncode == 1 and "no rings" in done.stderr, done.stderr
+    assert not (folder / "none").exists()
+
+
 def scribbled(folder, emitter, scribbler):
     """A program that writes over its table of readers loses its own events, and nobody else's."""
     outs = [folder / f"scribbled{i}" for i in range(2)]
@@ -160,6 +195,9 @@ def main():
         taken_over(folder, emitter, by_itself=False)
         taken_over(folder, emitter, by_itself=True)
         scribbled(folder, emitter, scribbler)
+        os.chdir(folder)
+        from_core(folder, emitter)
+        os.chdir("/")
     print("each session has all that it chose")
 
 
