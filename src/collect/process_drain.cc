@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 
@@ -80,27 +81,28 @@ Status ProcessDrain::drain(ProgramTraces& traces) {
     }
     tell_damage(ring);
   }
-  // It is not us who keep it so: somebody slower, or dead.
-  if (is_half_full(true) && !is_half_full(false)) slot_.free_dead();
+  // Somebody else may be slower; or dead, and keep it so for ever.
+  if (is_half_full()) slot_.free_dead();
   return status_;
 }
 
-// Behind what this session has taken, or what all have.
-bool ProcessDrain::is_half_full(bool for_all) const {
+bool ProcessDrain::is_urgent() const {
   const uint64_t half = memory_->layout().capacity() / 2;
   for (uint32_t number = 0; number < rings_.size(); ++number) {
     const Ring* ring = rings_[number].get();
-    if (ring != nullptr && ring->reader.broken()) continue;
-    const uint64_t filled = for_all
-                                ? memory_->filled(number)
-                                : memory_->filled(number, ring != nullptr ? ring->reader.position()
-                                                                          : slot_.position(number));
-    if (filled > half) return true;
+    if (ring == nullptr
+            ? memory_->filled(number, slot_.position(number)) > half
+            : !ring->reader.broken() && memory_->filled(number, ring->reader.position()) > half)
+      return true;
   }
   return false;
 }
 
-bool ProcessDrain::is_urgent() const { return is_half_full(false); }
+bool ProcessDrain::is_half_full() const {
+  for (uint32_t number = 0; number < rings_.size(); ++number)
+    if (memory_->filled(number) > memory_->layout().capacity() / 2) return true;
+  return false;
+}
 
 const uint32_t* ProcessDrain::set_alarm() {
   if (false_alarms_ > kMostFalseAlarms) return nullptr;
@@ -108,12 +110,13 @@ const uint32_t* ProcessDrain::set_alarm() {
   return memory_->asleep();
 }
 
-// The word stays as it is: another session may wait for it. At worst a program wakes nobody.
+// The word stays as it is: another session may wait for it. At worst a program wakes nobody. Where
+// it was another session that was slow, the alarm is false for us, but not for ever.
 void ProcessDrain::end_alarm() {
-  if (false_alarms_ > kMostFalseAlarms ||
-      load_once<uint32_t>(reinterpret_cast<const std::byte*>(memory_->asleep())) == 1)
-    return;
-  false_alarms_ = is_half_full(true) ? 0 : false_alarms_ + 1;
+  if (is_urgent())
+    false_alarms_ = 0;
+  else if (load_once<uint32_t>(reinterpret_cast<const std::byte*>(memory_->asleep())) != 1)
+    false_alarms_ = std::min(false_alarms_ + 1, kMostFalseAlarms + 1);
 }
 
 Status ProcessDrain::flush() {

@@ -54,7 +54,7 @@ class ProcessDrain {
   // What came since the last time, of each ring no more than it can hold: a process that never
   // stops does not keep its collector from others. An error is the trace's: a full disk, say.
   Status drain(ProgramTraces& traces);
-  // Whether a ring is half full: there is no time to sleep.
+  // Whether a ring is half full of what this session has not taken: there is no time to sleep.
   bool is_urgent() const;
   // A word to wait for, until a ring is half full. Null: this program has cried wolf too often.
   const uint32_t* set_alarm();
@@ -80,7 +80,7 @@ class ProcessDrain {
   struct Visitor;
 
   Ring& open_ring(uint32_t number);
-  bool is_half_full(bool for_all) const;
+  bool is_half_full() const;  // for the program: behind what all have taken
   bool has_chosen_sites();
   bool open_trace();
   ctf::StreamWriter* stream_of(Ring& ring);
