@@ -167,7 +167,7 @@ void Rendezvous::admit(const Asking& program) {
         file ? ReaderSlot::claim_for(file->get(), *memory, Begin::Start) : std::nullopt;
     if (!claimed) return true;
     const int descriptors[] = {file->get(), lives.get()};
-    return !send_to_follower(follower.get(), memory_message(process, claimed), descriptors);
+    return !send_memory(follower.get(), {process, claimed}, descriptors);
   });
   // It may be gone, with all it drained, as soon as the other thread knows of it: answer first.
   give_rings(program, *memory);
@@ -202,10 +202,9 @@ void Rendezvous::admit_session(Asking session) {
     const Result<FileDescriptor> file = one.memory->reopen();
     if (!lives || !file) continue;  // it has ended
     const int descriptors[] = {file->get(), lives.get()};
-    if (!send_to_follower(follower, memory_message(one.process, std::nullopt), descriptors)) return;
+    if (!send_memory(follower, {one.process, std::nullopt}, descriptors)) return;
   }
-  if (send_to_follower(follower, memory_message({}, std::nullopt), {}))
-    followers_.push_back(std::move(session.connection));
+  if (send_memory(follower, {}, {})) followers_.push_back(std::move(session.connection));
 }
 
 bool Rendezvous::receive_memory(bool& is_last) {

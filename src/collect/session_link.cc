@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 #include "collect/descriptor_message.h"
 
@@ -39,9 +40,10 @@ bool is_trusted(int socket) {
 
 }  // namespace
 
-std::string memory_message(const TracedProcess& process, std::optional<uint32_t> slot) {
+std::string memory_message(const SharedMemory& memory) {
+  const TracedProcess& process = memory.process;
   const std::string name = process.name.substr(0, kLongestName);
-  const MessageHead head{kSessionMagic, abi::kVersion, process.pid, slot.value_or(kNoSlot),
+  const MessageHead head{kSessionMagic, abi::kVersion, process.pid, memory.slot.value_or(kNoSlot),
                          static_cast<uint32_t>(name.size())};
   std::string message(reinterpret_cast<const char*>(&head), sizeof head);
   message += name;
@@ -103,7 +105,8 @@ std::string why(Refusal refusal) {
   return "the session that collects probes there does not answer";
 }
 
-bool send_to_follower(int follower, std::string_view message, std::span<const int> descriptors) {
+bool send_memory(int follower, const SharedMemory& memory, std::span<const int> descriptors) {
+  const std::string message = memory_message(memory);
   while (!send_message(follower, as_bytes(message), descriptors)) {
     if (errno == EINTR) continue;
     pollfd writable{follower, POLLOUT, 0};

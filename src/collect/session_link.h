@@ -5,12 +5,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "base/bytes.h"
 #include "base/file_descriptor.h"
-#include "base/result.h"
-#include "collect/program_trace.h"
+#include "collect/traced_process.h"
 #include "probe/abi.h"
 
 namespace strata::collect {
@@ -45,21 +43,19 @@ struct SessionWelcome {
   Refusal refusal;
 };
 
-// A memory, as it is sent, with two descriptors: the memory, by an open file of its own, and the
-// process.
+// A memory that is shared. Two descriptors go with the message: the memory, by an open file of the
+// receiver's own, and the process.
 struct SharedMemory {
-  TracedProcess process;
-  FileDescriptor memory;
-  FileDescriptor lives;
-  // The reader's slot that is claimed through `memory`: nobody has written there yet. None: it has
-  // to find one itself.
+  TracedProcess process;  // its number 0: all that were there have been sent
+  // The reader's slot that was claimed through that file: nobody has written to the memory yet.
+  // None: the receiver has to find one itself.
   std::optional<uint32_t> slot;
 };
-
-// The words of its message; an empty process (0) says that all that were there have been sent.
-std::string memory_message(const TracedProcess& process, std::optional<uint32_t> slot);
-// None: these are not such words. Its descriptors are not there yet.
+std::string memory_message(const SharedMemory& memory);
+// None: these are not such words.
 std::optional<SharedMemory> read_memory_message(Bytes message);
+// Where the other side has no room for it, that is waited for, for a second at most.
+bool send_memory(int follower, const SharedMemory& memory, std::span<const int> descriptors);
 
 // Connects to the owner of the socket. None: there is none, or it has refused, which `refusal` then
 // tells.
@@ -68,8 +64,5 @@ std::optional<FileDescriptor> follow(const std::string& socket, const SessionHel
 
 // In words.
 std::string why(Refusal refusal);
-
-// Sends one. Where the other side has no room for it, that is waited for, for a second at most.
-bool send_to_follower(int follower, std::string_view message, std::span<const int> descriptors);
 
 }  // namespace strata::collect

@@ -13,8 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (memory->slot && *memory->slot >= probe::abi::kMaxReaders) abort();
   if (memory->process.name.size() + memory->process.program.size() > size) abort();
   // What was read is what is sent.
-  const std::optional<collect::SharedMemory> again = collect::read_memory_message(
-      as_bytes(collect::memory_message(memory->process, memory->slot)));
+  const std::optional<collect::SharedMemory> again =
+      collect::read_memory_message(as_bytes(collect::memory_message(*memory)));
   if (!again || again->process.pid != memory->process.pid ||
       again->process.name != memory->process.name || again->slot != memory->slot)
     abort();
