@@ -58,6 +58,15 @@ case $name in
     printf '{"enable": [{"events": "a"}], "processes": [1, 17]}' > "$out/2"
     printf '{"processes": []}' > "$out/3"
     ;;
+  collect/core_rings)
+    { printf 'SPRBTAR1\2\0\0\0\0\0\0\0\0\220\0\0\0\0\0\0\0\3\0\0\300\0\0\0\0\2\0\0\0\0\0\0'
+      printf '\0\20\0\0\0\0\0\0\17\16\0\0\0\0\0\0'
+      head -c 136 /dev/zero; } > "$out/memory"
+    ;;
+  collect/session_link)
+    printf 'SPRBSES1\2\0\0\0\21\47\0\0\1\0\0\0\4\0\0\0shop/usr/bin/shop' > "$out/given"
+    printf 'SPRBSES1\2\0\0\0\0\0\0\0\377\377\377\377\0\0\0\0' > "$out/last"
+    ;;
   collect/process_files)
     cp /proc/self/maps /proc/self/status "$out"
     printf '7f1000-7f3000 r-xp 00002000 00:2a 99  /a b/x (deleted)\n' > "$out/deleted"

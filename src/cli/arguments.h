@@ -113,6 +113,8 @@ struct RecordArguments {
 
 struct RecoverArguments {
   std::vector<std::string> paths;
+  std::string core;    // a core file, instead of these
+  std::string output;  // the recording that is made of it
   Packing packing = Packing::Zstd;
   bool json = false;
 };

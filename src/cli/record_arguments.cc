@@ -267,7 +267,22 @@ CLI::App* add_probe(CLI::App& app, ProbeArguments& arguments) {
 CLI::App* add_recover(CLI::App& app, RecoverArguments& arguments) {
   CLI::App* recover = app.add_subcommand("recover", "Finish a recording whose recorder was killed");
   recover->group(kChange);
-  recover->add_option("FOLDER", arguments.paths, "Recordings")->required();
+  CLI::Option* folders = recover->add_option("FOLDER", arguments.paths, "Recordings");
+  CLI::Option* core =
+      recover
+          ->add_option("--core", arguments.core,
+                       "Make a recording of what a program's probes told, from its core file")
+          ->type_name("FILE")
+          ->excludes(folders);
+  CLI::Option* output =
+      recover->add_option("-o,--output", arguments.output, "The folder of that recording")
+          ->type_name("FOLDER")
+          ->needs(core);
+  core->needs(output);
+  recover->callback([&] {
+    if (arguments.paths.empty() && arguments.core.empty())
+      throw CLI::RequiredError("FOLDER or --core");
+  });
   add_packing(*recover, arguments.packing);
   add_json(*recover, arguments.json, "What was done, as a JSON object");
   recover->footer("Example:\n  strata recover strata-20261115-143005");

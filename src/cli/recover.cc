@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "record/core_recovery.h"
 #include "record/registry.h"
 #include "recording/finish.h"
 
@@ -37,10 +38,33 @@ bool is_being_recorded(const std::string& folder) {
   return false;
 }
 
+// Shows it as JSON, where that is wanted.
+bool show(const RecoverArguments& arguments, const Json& results) {
+  if (!arguments.json) return true;
+  Output out(STDOUT_FILENO);
+  out.text().put(results.dump(2, ' ', false, Json::error_handler_t::replace));
+  out.text().put('\n');
+  return static_cast<bool>(out.finish());
+}
+
+int run_core(const RecoverArguments& arguments) {
+  const Result<record::RecoveredCore> recovered =
+      record::recover_core(arguments.core, arguments.output);
+  if (!recovered) {
+    complain(recovered.error());
+    return kExitInput;
+  }
+  const bool shown =
+      show(arguments,
+           {{"path", arguments.output}, {"events", recovered->events}, {"lost", recovered->lost}});
+  return shown ? kExitFine : kExitInput;
+}
+
 }  // namespace
 
 int run(const RecoverArguments& arguments) {
   umask(077);  // as it was recorded: for its owner alone
+  if (!arguments.core.empty()) return run_core(arguments);
   int status = kExitFine;
   Json results = Json::array();
   for (const std::string& path : arguments.paths) {
@@ -60,13 +84,7 @@ int run(const RecoverArguments& arguments) {
     results.push_back(
         {{"path", path}, {"finished", finished->parts}, {"already", finished->already}});
   }
-  if (arguments.json) {
-    Output out(STDOUT_FILENO);
-    out.text().put(
-        Json{{"recordings", results}}.dump(2, ' ', false, Json::error_handler_t::replace));
-    out.text().put('\n');
-    if (!out.finish()) status = kExitInput;
-  }
+  if (!show(arguments, Json{{"recordings", results}})) status = kExitInput;
   return status;
 }
 

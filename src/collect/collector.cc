@@ -2,7 +2,6 @@
 #include "collect/collector.h"
 
 #include <linux/futex.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -13,7 +12,6 @@
 #include <future>
 
 #include "base/signals_blocked.h"
-#include "base/small_file.h"
 #include "collect/ring_alarm.h"
 
 namespace strata::collect {
@@ -21,27 +19,9 @@ namespace abi = probe::abi;
 namespace {
 
 constexpr std::chrono::milliseconds kPeriod(100);
-// A record that was being written when the rings were closed is there after this.
+// A record that was being written when its site was switched off, or the rings were closed, is
+// there after this.
 constexpr std::chrono::milliseconds kLastRecords(2);
-// More rings than that nobody needs; a program that goes on asking is up to something.
-constexpr size_t kMostProcesses = 16384;
-constexpr size_t kMostOfAProcess = 16;
-
-// What /proc tells. It still runs: it waits for our answer.
-TracedProcess look_at(pid_t pid) {
-  const std::string folder = "/proc/" + std::to_string(pid);
-  TracedProcess process{pid, {}, {}};
-  if (Result<std::string> name = read_small_file(folder + "/comm", 64)) {
-    process.name = std::move(*name);
-    if (process.name.ends_with('\n')) process.name.pop_back();
-  }
-  std::error_code ignored;
-  process.program = std::filesystem::read_symlink(folder + "/exe", ignored).string();
-  constexpr std::string_view kDeleted = " (deleted)";
-  if (process.program.ends_with(kDeleted))
-    process.program.resize(process.program.size() - kDeleted.size());
-  return process;
-}
 
 template <typename Body>
 std::thread start_thread(const char* name, std::vector<pid_t>& ids, Body body) {
@@ -69,26 +49,31 @@ Result<std::unique_ptr<Collector>> Collector::start(CollectorOptions options) {
   const std::string folder = std::filesystem::path(options.socket).parent_path();
   if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST)
     return system_error(folder, "cannot make the folder of the socket", errno);
-  // Root's is for the programs of all users; who asks is known.
-  Result<Listener> listener = Listener::open(options.socket, geteuid() == 0);
-  if (!listener) {
-    Error error = std::move(listener).error();
-    error.cause += "; does another session collect probes?";
-    return error;
-  }
-  std::unique_ptr<Collector> collector(new Collector(std::move(options), std::move(*listener)));
-  collector->stop_serving_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
-  if (!collector->stop_serving_) return system_error("", "cannot make an eventfd", errno);
+  Rendezvous::Options meeting{options.socket, options.layout, options.clock};
+  std::unique_ptr<Collector> collector(new Collector(std::move(options)));
   Collector* self = collector.get();
-  self->server_ = start_thread("strata-rings", self->threads_, [self] { self->serve(); });
+  self->stop_serving_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
+  if (!self->stop_serving_) return system_error("", "cannot make an eventfd", errno);
+  Result<std::unique_ptr<Rendezvous>> programs =
+      Rendezvous::open(std::move(meeting), [self](SharedRings rings) {
+        auto drain = std::make_unique<ProcessDrain>(std::move(rings), self->options_);
+        {
+          const std::lock_guard lock(self->mutex_);
+          self->arrived_.push_back(std::move(drain));
+        }
+        self->wake();
+      });
+  if (!programs) return std::move(programs).error();
+  self->programs_ = std::move(*programs);
+  self->server_ = start_thread("strata-rings", self->threads_,
+                               [self] { self->programs_->serve(self->stop_serving_.get()); });
   self->collector_ = start_thread("strata-collect", self->threads_, [self] { self->collect(); });
   return collector;
 }
 
-Collector::Collector(CollectorOptions options, Listener listener)
-    : options_(std::move(options)),
-      listener_(std::move(listener)),
-      traces_(options_.folder, options_.declared_clock) {}
+Collector::Collector(CollectorOptions options)
+    : options_{options.clock, options.quota, std::move(options.sites), false},
+      traces_(std::move(options.folder), std::move(options.declared_clock)) {}
 
 Collector::~Collector() { (void)stop(); }
 
@@ -99,8 +84,7 @@ std::vector<ProgramTraces::Told> Collector::traces() const {
 
 Status Collector::stop() {
   if (!collector_.joinable()) return {};
-  const uint64_t one = 1;
-  (void)!write(stop_serving_.get(), &one, sizeof one);
+  stop_serving();
   server_.join();
   stopping_ = true;
   wake();
@@ -108,57 +92,28 @@ Status Collector::stop() {
   return std::move(status_);
 }
 
-void Collector::serve() {
-  pollfd waiting[2] = {{listener_.descriptor(), POLLIN, 0}, {stop_serving_.get(), POLLIN, 0}};
-  while (true) {
-    if (poll(waiting, 2, -1) < 0) continue;
-    if (waiting[1].revents != 0) return;
-    if (const std::optional<Asking> program = listener_.next()) admit(*program);
-  }
-}
-
-void Collector::admit(const Asking& program) {
-  const bool may_be_traced = geteuid() == 0 || program.user == geteuid();
-  if (!may_be_traced || failed_ || !has_room_for(program.pid)) return refuse(program);
-  FileDescriptor lives(static_cast<int>(syscall(SYS_pidfd_open, program.pid, 0)));
-  Result<RingMemory> memory = RingMemory::create(options_.layout, options_.clock);
-  if (!lives || !memory) return refuse(program);
-  auto drain = std::make_unique<ProcessDrain>(look_at(program.pid), std::move(lives),
-                                              std::move(*memory), options_.clock, options_.quota);
-  // It may be gone, with all it drained, as soon as the other thread knows of it: answer first.
-  give_rings(program, drain->memory());
-  {
-    const std::lock_guard lock(mutex_);
-    ++attached_[program.pid];
-    arrived_.push_back(std::move(drain));
-  }
-  wake();
-}
-
-bool Collector::has_room_for(pid_t process) {
-  const std::lock_guard lock(mutex_);
-  const auto known = attached_.find(process);
-  return known == attached_.end() ? attached_.size() < kMostProcesses
-                                  : known->second < kMostOfAProcess;
-}
-
-void Collector::forget(pid_t process) {
-  const std::lock_guard lock(mutex_);
-  const auto known = attached_.find(process);
-  if (known != attached_.end() && --known->second == 0) attached_.erase(known);
+void Collector::stop_serving() {
+  const uint64_t one = 1;
+  (void)!write(stop_serving_.get(), &one, sizeof one);
 }
 
 void Collector::collect() {
   next_flush_ = std::chrono::steady_clock::now() + kPeriod;
-  for (bool last = false; !last && status_;) {
-    last = stopping_;
+  while (!stopping_ && status_) {
     take_arrived();
-    status_ = drain_all(last);
+    status_ = drain_all();
     tell();
-    if (!last && status_) sleep();
+    if (status_) sleep();
   }
-  if (!status_) failed_ = true;
-  for (const auto& process : processes_) process->memory().close();
+  take_arrived();
+  if (status_) {
+    status_ = leave_all();
+  } else {
+    // Somebody else is to have the socket, and the rings.
+    failed_ = true;
+    stop_serving();
+    for (const auto& process : processes_) process->leave();
+  }
   if (Status finished = traces_.finish(); !finished && status_) status_ = std::move(finished);
   tell();
 }
@@ -176,22 +131,32 @@ void Collector::take_arrived() {
   }
 }
 
-Status Collector::drain_all(bool last) {
-  if (last) {
-    for (const auto& process : processes_) process->memory().close();
-    std::this_thread::sleep_for(kLastRecords);
-  }
+Status Collector::drain_all() {
   const bool flushes = std::chrono::steady_clock::now() >= next_flush_;
   if (flushes) next_flush_ = std::chrono::steady_clock::now() + kPeriod;
   Status status;
   std::erase_if(processes_, [&](const std::unique_ptr<ProcessDrain>& process) {
     if (!status) return false;
-    const bool ends = last || process->has_ended();  // before it is drained: then that was all
+    const bool ends = process->has_ended();  // before it is drained: then that was all
     status = ends ? process->finish(traces_) : process->drain(traces_);
     if (status && !ends && flushes) status = process->flush();
-    if (ends) forget(process->process().pid);
+    if (ends) programs_->forget(process->memory());
     return ends;
   });
+  return status;
+}
+
+Status Collector::leave_all() {
+  std::this_thread::sleep_for(kLastRecords);
+  Status status;
+  bool closed = false;
+  for (const auto& process : processes_) {
+    if (status) status = process->drain(traces_);
+    closed = process->leave() || closed;
+  }
+  if (closed) std::this_thread::sleep_for(kLastRecords);
+  for (const auto& process : processes_)
+    if (status) status = process->finish(traces_);
   return status;
 }
 

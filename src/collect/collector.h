@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,9 +14,9 @@
 
 #include "base/file_descriptor.h"
 #include "base/result.h"
-#include "collect/listener.h"
 #include "collect/process_drain.h"
 #include "collect/program_trace.h"
+#include "collect/rendezvous.h"
 
 namespace strata::collect {
 
@@ -32,14 +31,16 @@ struct CollectorOptions {
   probe::abi::Clock clock = probe::abi::Clock::Tsc;
   ctf::NewClock declared_clock;         // the same, as traces tell it
   uint64_t quota = uint64_t{16} << 30;  // bytes of events a process; the rest counts as lost
+  ChosenSites sites;
 };
 
-// Gives programs that ask the memory for their rings, and brings what they write there into CTF
-// traces, until it is stopped. Switching sites on is somebody else's business.
+// Brings what programs write to their rings into CTF traces, until it is stopped; of the sites that
+// were chosen. Switching them on is somebody else's business. Other collectors, of other sessions,
+// may read the same rings at the same time (rendezvous.h).
 //
-// One thread answers at the socket. The other empties the rings: every 100 ms, and at once when a
-// program wakes it because one is half full. A process that has ended, however, is emptied to the
-// last record.
+// One thread is for programs and sessions that come. The other empties the rings: every 100 ms, and
+// at once when a program wakes it because one is half full. A process that has ended, however, is
+// emptied to the last record.
 class Collector {
  public:
   static Result<std::unique_ptr<Collector>> start(CollectorOptions options);
@@ -51,25 +52,23 @@ class Collector {
   std::vector<ProgramTraces::Told> traces() const;
   // Whether it has ended by itself: the disk is full, say. stop() tells why.
   bool failed() const { return failed_; }
-  // Takes what the rings hold, and closes them: programs attach anew with the next event. The
-  // traces are whole then.
+  // Takes what the rings hold. Those that no other session reads are closed: their programs attach
+  // anew with the next event. The traces are whole then.
   Status stop();
 
  private:
-  Collector(CollectorOptions options, Listener listener);
-  void serve();
-  void admit(const Asking& program);
-  bool has_room_for(pid_t process);
-  void forget(pid_t process);
+  explicit Collector(CollectorOptions options);
+  void stop_serving();
   void collect();
   void take_arrived();
-  Status drain_all(bool last);
+  Status drain_all();
+  Status leave_all();
   void sleep();
   void wake();
   void tell();
 
-  CollectorOptions options_;
-  Listener listener_;
+  DrainOptions options_;
+  std::unique_ptr<Rendezvous> programs_;
   FileDescriptor stop_serving_;  // an eventfd
   std::thread server_;
   std::thread collector_;
@@ -79,8 +78,7 @@ class Collector {
   // 1: the collecting thread sleeps. Plain, since the kernel looks at it.
   uint32_t asleep_ = 0;
 
-  mutable std::mutex mutex_;          // for the next three
-  std::map<pid_t, size_t> attached_;  // how many memories each process has
+  mutable std::mutex mutex_;  // for the next two
   std::vector<std::unique_ptr<ProcessDrain>> arrived_;
   std::vector<ProgramTraces::Told> told_;
 

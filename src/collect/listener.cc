@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/listener.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -9,6 +8,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <span>
+
+#include "collect/descriptor_message.h"
 
 namespace strata::collect {
 namespace abi = probe::abi;
@@ -17,12 +19,20 @@ namespace {
 // A program sends its greeting with connecting; whoever lets us wait for it is none of ours.
 constexpr int kGreetingMs = 20;
 
-bool greets(int connection) {
-  pollfd readable{connection, POLLIN, 0};
-  if (poll(&readable, 1, kGreetingMs) != 1) return false;
-  abi::Hello hello{};
-  return recv(connection, &hello, sizeof hello, MSG_DONTWAIT) == sizeof hello &&
-         hello.magic == abi::kMagic && hello.version == abi::kVersion;
+// Reads the greeting.
+bool greets(Asking& asking) {
+  const std::optional<ReceivedMessage> message =
+      receive_message(asking.connection.get(), kGreetingMs);
+  if (!message) return false;
+  if (message->bytes.size() == sizeof(SessionHello)) {
+    SessionHello& hello = asking.session.emplace();
+    std::memcpy(&hello, message->bytes.data(), sizeof hello);
+    return hello.magic == kSessionMagic && hello.version == abi::kVersion;
+  }
+  abi::Hello hello;
+  if (message->bytes.size() != sizeof hello) return false;
+  std::memcpy(&hello, message->bytes.data(), sizeof hello);
+  return hello.magic == abi::kMagic && hello.version == abi::kVersion;
 }
 
 // Whether a collector listens there.
@@ -32,23 +42,9 @@ bool answers(const sockaddr_un& address) {
          errno == EAGAIN;
 }
 
-void answer(int connection, bool accepted, int memory) {
-  abi::Welcome welcome{abi::kMagic, abi::kVersion, accepted ? 1u : 0u};
-  iovec part{&welcome, sizeof welcome};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof memory)] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  if (accepted) {
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr* item = CMSG_FIRSTHDR(&message);
-    item->cmsg_level = SOL_SOCKET;
-    item->cmsg_type = SCM_RIGHTS;
-    item->cmsg_len = CMSG_LEN(sizeof memory);
-    std::memcpy(CMSG_DATA(item), &memory, sizeof memory);
-  }
-  sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+void answer(int connection, std::span<const int> memory) {
+  const abi::Welcome welcome{abi::kMagic, abi::kVersion, memory.empty() ? 0u : 1u};
+  (void)send_message(connection, std::as_bytes(std::span(&welcome, 1)), memory);
 }
 
 }  // namespace
@@ -91,7 +87,7 @@ std::optional<Asking> Listener::next() {
   ucred peer;
   socklen_t size = sizeof peer;
   if (getsockopt(program.connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
-      !greets(program.connection.get()))
+      !greets(program))
     return std::nullopt;
   program.pid = peer.pid;
   program.user = peer.uid;
@@ -99,9 +95,12 @@ std::optional<Asking> Listener::next() {
 }
 
 void give_rings(const Asking& program, const RingMemory& memory) {
-  answer(program.connection.get(), true, memory.descriptor());
+  const Result<FileDescriptor> file = memory.reopen();
+  if (!file) return refuse(program);
+  const int descriptor = file->get();
+  answer(program.connection.get(), std::span(&descriptor, 1));
 }
 
-void refuse(const Asking& program) { answer(program.connection.get(), false, -1); }
+void refuse(const Asking& program) { answer(program.connection.get(), {}); }
 
 }  // namespace strata::collect

@@ -9,17 +9,20 @@
 #include "base/file_descriptor.h"
 #include "base/result.h"
 #include "collect/ring_memory.h"
+#include "collect/session_link.h"
 
 namespace strata::collect {
 
-// A program that asks for rings. Who it is, the kernel says.
+// A program that asks for rings, or a session that asks for those of all programs. Who it is, the
+// kernel says.
 struct Asking {
   FileDescriptor connection;
   pid_t pid = 0;
   uid_t user = 0;
+  std::optional<SessionHello> session = {};
 };
 
-// The socket at which programs ask for their rings.
+// The socket at which they ask.
 class Listener {
  public:
   // Makes the socket. It is for its owner alone, or for everybody where `for_all` is set: then who
@@ -31,7 +34,7 @@ class Listener {
 
   // To wait for, with others: readable when somebody asks.
   int descriptor() const { return socket_.get(); }
-  // The next one; nothing where nobody asks, or what asks does not speak as a program of ours.
+  // The next one; nothing where nobody asks, or what asks does not speak as one of ours.
   std::optional<Asking> next();
 
  private:
@@ -42,7 +45,7 @@ class Listener {
   FileDescriptor socket_;
 };
 
-// The answers. That it died meanwhile is no error: there is nobody to tell.
+// The answers to programs. That it died meanwhile is no error: there is nobody to tell.
 void give_rings(const Asking& program, const RingMemory& memory);
 void refuse(const Asking& program);
 

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 
@@ -16,6 +17,14 @@ namespace {
 // A program that wakes us and has nothing to say; the library does not do that.
 constexpr uint32_t kMostFalseAlarms = 100;
 
+// Of a site that other sessions have chosen.
+constexpr EventForm kOthers;
+
+// The TSC is one counter, however it is read.
+bool is_same_counter(abi::Clock a, abi::Clock b) {
+  return (a == abi::Clock::MonotonicRaw) == (b == abi::Clock::MonotonicRaw);
+}
+
 }  // namespace
 
 struct ProcessDrain::Visitor {
@@ -25,14 +34,15 @@ struct ProcessDrain::Visitor {
   void lost(uint64_t events) { process.lose(ring, events); }
 };
 
-ProcessDrain::ProcessDrain(TracedProcess process, FileDescriptor lives, RingMemory memory,
-                           abi::Clock clock, uint64_t quota)
-    : process_(std::move(process)),
-      lives_(std::move(lives)),
-      memory_(std::move(memory)),
-      clock_(clock),
-      quota_(quota),
-      rings_(size_t{memory_.layout().rings} + 1) {}
+ProcessDrain::ProcessDrain(SharedRings rings, const DrainOptions& options)
+    : process_(std::move(rings.process)),
+      lives_(std::move(rings.lives)),
+      memory_(std::move(rings.memory)),
+      slot_(rings.slot),
+      begin_(rings.begin),
+      options_(options),
+      lost_before_(begin_ == Begin::Head ? memory_->lost_outside() : 0),
+      rings_(size_t{memory_->layout().rings} + 1) {}
 
 bool ProcessDrain::has_ended() const {
   pollfd ended{lives_.get(), POLLIN, 0};
@@ -41,55 +51,72 @@ bool ProcessDrain::has_ended() const {
 
 void ProcessDrain::look_whether_mapped() {
   struct stat memory {};
-  fstat(memory_.descriptor(), &memory);
+  fstat(memory_->descriptor(), &memory);
   const std::string inode = " " + std::to_string(memory.st_ino) + " ";
   std::ifstream maps("/proc/" + std::to_string(process_.pid) + "/maps");
   is_unmapped_ = maps.is_open();
   for (std::string line; std::getline(maps, line);)
-    if (line.find("memfd:strata-probe") != std::string::npos &&
-        line.find(inode) != std::string::npos)
+    if (line.find(RingMemory::kName) != std::string::npos && line.find(inode) != std::string::npos)
       is_unmapped_ = false;
+}
+
+ProcessDrain::Ring& ProcessDrain::open_ring(uint32_t number) {
+  auto ring = std::make_unique<Ring>(memory_->layout(), number);
+  ring->reader.start_at(memory_->bytes(), slot_.position(number), begin_ == Begin::Head);
+  return *(rings_[number] = std::move(ring));
 }
 
 Status ProcessDrain::drain(ProgramTraces& traces) {
   traces_ = &traces;
-  const RingLayout& layout = memory_.layout();
+  const RingLayout& layout = memory_->layout();
   for (uint32_t number = 0; number < rings_.size() && status_; ++number) {
-    if (!rings_[number]) {
-      if (!memory_.is_used(number)) continue;
-      rings_[number] = std::make_unique<Ring>(layout, number);
-    }
-    Ring& ring = *rings_[number];
+    if (!rings_[number] && !memory_->is_used(number)) continue;
+    Ring& ring = rings_[number] ? *rings_[number] : open_ring(number);
     // What a full ring holds may begin within a block, hence one more; and only the reading that
     // finds nothing tells what was lost behind the last record.
     const uint64_t readings = layout.capacity() / layout.block() + 2;
     for (uint64_t i = 0; i < readings && status_; ++i) {
-      if (!ring.reader.read_block(memory_.bytes(), Visitor{*this, ring})) break;
-      memory_.set_tail(number, ring.reader.position());
+      if (!ring.reader.read_block(memory_->bytes(), Visitor{*this, ring})) break;
+      slot_.take(number, ring.reader.position());
     }
     tell_damage(ring);
   }
+  // Somebody else may be slower; or dead, and keep it so for ever.
+  if (is_half_full()) slot_.free_dead();
   return status_;
 }
 
 bool ProcessDrain::is_urgent() const {
+  const uint64_t half = memory_->layout().capacity() / 2;
+  for (uint32_t number = 0; number < rings_.size(); ++number) {
+    const Ring* ring = rings_[number].get();
+    if (ring == nullptr
+            ? memory_->filled(number, slot_.position(number)) > half
+            : !ring->reader.broken() && memory_->filled(number, ring->reader.position()) > half)
+      return true;
+  }
+  return false;
+}
+
+bool ProcessDrain::is_half_full() const {
   for (uint32_t number = 0; number < rings_.size(); ++number)
-    if (memory_.filled(number) > memory_.layout().capacity() / 2) return true;
+    if (memory_->filled(number) > memory_->layout().capacity() / 2) return true;
   return false;
 }
 
 const uint32_t* ProcessDrain::set_alarm() {
   if (false_alarms_ > kMostFalseAlarms) return nullptr;
-  memory_.say_asleep();
-  return memory_.asleep();
+  memory_->say_asleep();
+  return memory_->asleep();
 }
 
+// The word stays as it is: another session may wait for it. At worst a program wakes nobody. Where
+// it was another session that was slow, the alarm is false for us, but not for ever.
 void ProcessDrain::end_alarm() {
-  if (false_alarms_ > kMostFalseAlarms) return;
-  if (load_once<uint32_t>(reinterpret_cast<const std::byte*>(memory_.asleep())) != 1 &&
-      !is_urgent())
-    ++false_alarms_;
-  memory_.say_awake();
+  if (is_urgent())
+    false_alarms_ = 0;
+  else if (load_once<uint32_t>(reinterpret_cast<const std::byte*>(memory_->asleep())) != 1)
+    false_alarms_ = std::min(false_alarms_ + 1, kMostFalseAlarms + 1);
 }
 
 Status ProcessDrain::flush() {
@@ -101,18 +128,22 @@ Status ProcessDrain::flush() {
   return status_;
 }
 
+bool ProcessDrain::leave() {
+  has_left_ = !slot_.leave();
+  if (!has_left_) memory_->close();
+  return !has_left_;
+}
+
 Status ProcessDrain::finish(ProgramTraces& traces) {
-  if (Status status = drain(traces); !status) return status;
-  if (const uint64_t lost = memory_.lost_outside(); lost > 0) {
+  if (!has_left_)
+    if (Status status = drain(traces); !status) return status;
+  if (const uint64_t lost = memory_->lost_outside(); lost > lost_before_) {
     Ring* first = nullptr;
     for (const auto& ring : rings_)
       if (first == nullptr && ring) first = ring.get();
-    if (first == nullptr)
-      first =
-          (rings_.back() = std::make_unique<Ring>(memory_.layout(), memory_.layout().rings)).get();
-    lose(*first, lost);
+    lose(first != nullptr ? *first : open_ring(memory_->layout().rings), lost - lost_before_);
   }
-  const uint64_t now = probe::read_clock(clock_);
+  const uint64_t now = options_.has_ended ? now_ : probe::read_clock(options_.clock);
   for (const auto& ring : rings_) {
     if (!ring || ring->out == nullptr) continue;
     if (status_) status_ = ring->out->flush(now);
@@ -121,18 +152,21 @@ Status ProcessDrain::finish(ProgramTraces& traces) {
   return status_;
 }
 
+bool ProcessDrain::open_trace() {
+  if (trace_ != nullptr) return true;
+  (void)dictionary_.update(memory_->bytes(), memory_->layout());
+  const Result<ProgramTrace*> trace = traces_->of(process_.program, dictionary_.size());
+  if (trace)
+    trace_ = *trace;
+  else
+    status_ = trace.error();
+  return trace_ != nullptr;
+}
+
 ctf::StreamWriter* ProcessDrain::stream_of(Ring& ring) {
   if (ring.out != nullptr) [[likely]]
     return ring.out;
-  if (trace_ == nullptr) {
-    (void)dictionary_.update(memory_.bytes(), memory_.layout());
-    const Result<ProgramTrace*> trace = traces_->of(process_.program, dictionary_.size());
-    if (!trace) {
-      status_ = trace.error();
-      return nullptr;
-    }
-    trace_ = *trace;
-  }
+  if (!open_trace()) return nullptr;
   const Result<ctf::StreamWriter*> added = trace_->add_stream(process_, ring.number);
   if (added)
     ring.out = *added;
@@ -152,28 +186,43 @@ const EventForm* ProcessDrain::find_form(uint32_t id) {
   const Site* site = dictionary_.find(id);
   if (site == nullptr) {
     // What is wrong in it shows by the sites that are missing.
-    (void)dictionary_.update(memory_.bytes(), memory_.layout());
+    (void)dictionary_.update(memory_->bytes(), memory_->layout());
     site = dictionary_.find(id);
   }
   if (site == nullptr) return nullptr;
   forms_.resize(dictionary_.size());
-  return forms_[id - abi::kFirstId] = trace_->form_of(*site);
+  const EventForm*& form = forms_[id - abi::kFirstId];
+  if (!options_.sites.takes(process_.pid, *site)) return form = &kOthers;
+  return open_trace() ? form = trace_->form_of(*site) : nullptr;
+}
+
+// Where it does not tell of any site, we cannot know: then it counts.
+bool ProcessDrain::has_chosen_sites() {
+  if (options_.sites.empty() || found_chosen_) return true;
+  (void)dictionary_.update(memory_->bytes(), memory_->layout());
+  for (; searched_ < dictionary_.size() && !found_chosen_; ++searched_) {
+    const Site* site = dictionary_.find(abi::kFirstId + static_cast<uint32_t>(searched_));
+    found_chosen_ = site != nullptr && options_.sites.takes(process_.pid, *site);
+  }
+  return found_chosen_ || dictionary_.size() == 0;
 }
 
 // No event can be. Such a one would hold up, or move, all that come behind it.
 bool ProcessDrain::is_in_the_future(uint64_t time) {
   if (time <= now_) [[likely]]
     return false;
-  now_ = probe::read_clock_ordered(clock_);
+  now_ = options_.has_ended ? time : probe::read_clock_ordered(options_.clock);
   return time > now_;
 }
 
 void ProcessDrain::put(Ring& ring, const RingRecord& record) {
+  const EventForm* form = form_of(record.id);
+  if (form == &kOthers) return;
+  if (form == nullptr || !is_same_counter(record.clock, options_.clock) ||
+      is_in_the_future(record.time))
+    return lose(ring, 1);
   ctf::StreamWriter* out = stream_of(ring);
   if (out == nullptr) return;
-  const EventForm* form = form_of(record.id);
-  if (form == nullptr || record.clock != clock_ || is_in_the_future(record.time))
-    return lose(ring, 1);
   size_t size = form->size;
   if (!form->is_fixed) {
     const std::optional<size_t> found = payload_size(*dictionary_.find(record.id), record.payload);
@@ -181,7 +230,8 @@ void ProcessDrain::put(Ring& ring, const RingRecord& record) {
     size = *found;
   }
   const size_t added = (form->is_span ? sizeof(uint64_t) : 0) + (form->is_fixed ? 0 : 1);
-  if (size > record.payload.size() || written_ + size + added > quota_) return lose(ring, 1);
+  if (size > record.payload.size() || written_ + size + added > options_.quota)
+    return lose(ring, 1);
 
   std::byte* at = out->reserve(form->id, record.time, size + added);
   if (at == nullptr) {
@@ -206,6 +256,7 @@ void ProcessDrain::put(Ring& ring, const RingRecord& record) {
 }
 
 void ProcessDrain::lose(Ring& ring, uint64_t events) {
+  if (!has_chosen_sites()) return;
   ctf::StreamWriter* out = stream_of(ring);
   if (out == nullptr) return;
   trace_->totals.lost += events;
@@ -216,6 +267,7 @@ void ProcessDrain::tell_damage(Ring& ring) {
   if (ring.reader.damaged() == ring.damaged && ring.reader.broken() == ring.was_broken) return;
   ring.damaged = ring.reader.damaged();
   ring.was_broken = ring.reader.broken();
+  if (!has_chosen_sites()) return;
   ctf::StreamWriter* out = stream_of(ring);
   if (out == nullptr) return;
   ++trace_->totals.lost_unknown;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,16 +9,10 @@
 
 #include "base/result.h"
 #include "collect/site.h"
+#include "collect/traced_process.h"
 #include "format/ctf/writer.h"
 
 namespace strata::collect {
-
-// Who writes to a ring.
-struct TracedProcess {
-  pid_t pid = 0;
-  std::string name;     // of its main thread when it attached
-  std::string program;  // the file that it runs; empty: not known
-};
 
 // How the events of a site lie in a trace.
 struct EventForm {

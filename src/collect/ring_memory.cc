@@ -2,7 +2,10 @@
 #include "collect/ring_memory.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +17,7 @@ namespace abi = probe::abi;
 namespace {
 
 constexpr uint64_t kPage = 4096;
+constexpr uint32_t kMaxBlockLog2 = 24;  // whoever reads a ring has a copy of a block
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) & ~(to - 1); }
 
@@ -42,6 +46,7 @@ Status RingLayout::check() const {
   if (block_log2 < abi::kMinBlockLog2) return Error{{}, {}, "blocks of a ring are too small"};
   if (capacity_log2 <= block_log2) return Error{{}, {}, "a ring is smaller than two blocks"};
   if (capacity_log2 > abi::kMaxCapacityLog2) return Error{{}, {}, "a ring is too large"};
+  if (block_log2 > kMaxBlockLog2) return Error{{}, {}, "blocks of a ring are too large"};
   if (policy > abi::Policy::Block) return Error{{}, {}, "no such policy"};
   return {};
 }
@@ -76,16 +81,7 @@ Result<RingMemory> RingMemory::create(const RingLayout& layout, abi::Clock clock
   if (Status status = layout.check(); !status) return std::move(status).error();
   RingMemory memory;
   memory.layout_ = layout;
-  memory.descriptor_ =
-      FileDescriptor(memfd_create("strata-probe", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  const int fd = memory.descriptor_.get();
-  if (fd < 0) return system_error({}, "cannot make memory for a program's rings", errno);
-  if (ftruncate(fd, static_cast<off_t>(layout.size())) != 0 ||
-      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-    return system_error({}, "cannot size the memory for a program's rings", errno);
-  void* start = mmap(nullptr, layout.size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (start == MAP_FAILED) return system_error({}, "cannot map a program's rings", errno);
-  memory.start_ = static_cast<std::byte*>(start);
+  if (Status status = memory.make_file(layout.size()); !status) return std::move(status).error();
 
   abi::Header& header = memory.header();
   header.version = abi::kVersion;
@@ -102,6 +98,73 @@ Result<RingMemory> RingMemory::create(const RingLayout& layout, abi::Clock clock
   header.clock = static_cast<uint32_t>(clock);
   header.magic = abi::kMagic;
   return memory;
+}
+
+Result<RingMemory> RingMemory::open(FileDescriptor file, const RingLayout& like,
+                                    const std::string& name) {
+  constexpr int kSealed = F_SEAL_SHRINK | F_SEAL_GROW;
+  const int seals = fcntl(file.get(), F_GET_SEALS);
+  struct stat status {};
+  struct statfs system {};
+  if (seals < 0 || (seals & kSealed) != kSealed || fstat(file.get(), &status) != 0)
+    return Error{name, {}, "the size of the rings is not sealed"};
+  // Of huge pages there may be none when they are first looked at, which is a fault.
+  if (fstatfs(file.get(), &system) != 0 || system.f_type != TMPFS_MAGIC)
+    return Error{name, {}, "the rings are not in plain memory"};
+  const auto size = static_cast<uint64_t>(status.st_size);
+  RingMemory memory;
+  memory.descriptor_ = std::move(file);
+  if (Status mapped = memory.map(size); !mapped) return std::move(mapped).error();
+  const Result<RingLayout> layout = RingLayout::read(Bytes(memory.start_, size), name);
+  const bool is_alike = layout && layout->size() == size && layout->rings == like.rings &&
+                        layout->policy == like.policy && layout->block_log2 == like.block_log2 &&
+                        layout->dictionary_size == like.dictionary_size;
+  if (!is_alike) {
+    munmap(std::exchange(memory.start_, nullptr), size);
+    if (!layout) return layout.error();
+    return Error{name, 0, "rings that are divided in another way"};
+  }
+  memory.layout_ = *layout;
+  return memory;
+}
+
+Result<RingMemory> RingMemory::copy(Bytes bytes, const std::string& name) {
+  const Result<RingLayout> layout = RingLayout::read(bytes, name);
+  if (!layout) return layout.error();
+  RingMemory memory;
+  memory.layout_ = *layout;
+  if (Status status = memory.make_file(layout->size()); !status) return std::move(status).error();
+  // Pages that nobody wrote to stay so.
+  static constexpr std::byte kNothing[kPage] = {};
+  for (uint64_t at = 0; at < layout->size(); at += kPage) {
+    const Bytes page = bytes.subspan(at, std::min(kPage, layout->size() - at));
+    if (std::memcmp(page.data(), kNothing, page.size()) != 0)
+      std::memcpy(memory.start_ + at, page.data(), page.size());
+  }
+  return memory;
+}
+
+Status RingMemory::make_file(uint64_t size) {
+  descriptor_ = FileDescriptor(memfd_create(kName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!descriptor_) return system_error({}, "cannot make memory for a program's rings", errno);
+  if (ftruncate(descriptor_.get(), static_cast<off_t>(size)) != 0 ||
+      fcntl(descriptor_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    return system_error({}, "cannot size the memory for a program's rings", errno);
+  return map(size);
+}
+
+Status RingMemory::map(uint64_t size) {
+  void* start = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_.get(), 0);
+  if (start == MAP_FAILED) return system_error({}, "cannot map a program's rings", errno);
+  start_ = static_cast<std::byte*>(start);
+  return {};
+}
+
+Result<FileDescriptor> RingMemory::reopen() const {
+  const std::string path = "/proc/self/fd/" + std::to_string(descriptor_.get());
+  FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!file) return system_error(path, "cannot open a program's rings", errno);
+  return file;
 }
 
 RingMemory::RingMemory(RingMemory&& other) noexcept
@@ -124,28 +187,42 @@ void RingMemory::set_clock(abi::Clock clock) {
   store(header().clock, static_cast<uint32_t>(clock));
 }
 
-void RingMemory::close() { store(header().clock, abi::kClosed); }
-
-abi::RingControl& RingMemory::control(uint32_t ring) const {
-  return reinterpret_cast<abi::RingControl*>(start_ + layout_.controls())[ring];
+void RingMemory::order_clock() {
+  auto clock = static_cast<uint32_t>(abi::Clock::Tsc);
+  __atomic_compare_exchange_n(&header().clock, &clock,
+                              static_cast<uint32_t>(abi::Clock::TscOrdered), false,
+                              __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-void RingMemory::set_tail(uint32_t ring, uint64_t tail) { store(control(ring).tail, tail); }
+void RingMemory::close() { store(header().clock, abi::kClosed); }
+
+bool RingMemory::is_closed() const { return load(header().clock) == abi::kClosed; }
+
+abi::Clock RingMemory::clock() const {
+  const uint32_t clock = load(header().clock);
+  return clock <= static_cast<uint32_t>(abi::Clock::MonotonicRaw) ? abi::Clock{clock}
+                                                                  : abi::Clock::Tsc;
+}
+
+std::span<abi::RingControl> RingMemory::controls() const {
+  return {reinterpret_cast<abi::RingControl*>(start_ + layout_.controls()),
+          size_t{layout_.rings} + 1};
+}
 
 void RingMemory::say_asleep() {
   // Before the heads are looked at, once more: who fills a ring later sees it.
   __atomic_store_n(&header().sleeps, 1, __ATOMIC_SEQ_CST);
 }
 
-void RingMemory::say_awake() { store(header().sleeps, uint32_t{0}); }
-
 bool RingMemory::is_used(uint32_t ring) const {
   return load(control(ring).head) != 0 || load(control(ring).lost) != 0;
 }
 
-uint64_t RingMemory::filled(uint32_t ring) const {
-  return std::min(load(control(ring).head) - load(control(ring).tail), layout_.capacity());
+uint64_t RingMemory::filled(uint32_t ring, uint64_t position) const {
+  return std::min(load(control(ring).head) - position, layout_.capacity());
 }
+
+uint64_t RingMemory::filled(uint32_t ring) const { return filled(ring, load(control(ring).tail)); }
 
 uint64_t RingMemory::lost_outside() const {
   return __atomic_load_n(&header().lost, __ATOMIC_RELAXED);

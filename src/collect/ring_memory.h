@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/bytes.h"
@@ -35,40 +36,59 @@ struct RingLayout {
   static Result<RingLayout> read(Bytes memory, const std::string& name);
 };
 
-// A memory for one process, as its collector has it: mapped here, and a descriptor to hand out. Its
-// size is sealed, so that a program cannot make its collector fault. Pages that nobody writes to
-// take no memory.
+// A memory for one process, as a collector has it, mapped. Its size is sealed, so that a program
+// cannot make its collector fault. Pages that nobody writes to take no memory.
 class RingMemory {
  public:
+  // How the kernel shows it among a process's descriptors and mappings.
+  static constexpr char kName[] = "strata-probe";
+
   static Result<RingMemory> create(const RingLayout& layout, probe::abi::Clock clock);
+  // One that somebody else has made: checked, since whoever had it meanwhile may have written
+  // anything there. It is divided as `like`, but that its rings may be larger or smaller.
+  static Result<RingMemory> open(FileDescriptor file, const RingLayout& like,
+                                 const std::string& name);
+  // Of bytes that are such a memory, those of a core file say.
+  static Result<RingMemory> copy(Bytes bytes, const std::string& name);
   RingMemory(RingMemory&& other) noexcept;
   RingMemory& operator=(RingMemory&& other) noexcept;
   ~RingMemory();
 
   const RingLayout& layout() const { return layout_; }
+  // An open file that nobody else has: the slots of readers go by such (reader_slot.h).
   int descriptor() const { return descriptor_.get(); }
+  // Another one of the same memory, to hand out.
+  Result<FileDescriptor> reopen() const;
   Bytes bytes() const { return {start_, layout_.size()}; }
 
   // The parts that a collector writes to.
+  std::span<probe::abi::RingControl> controls() const;
   void set_clock(probe::abi::Clock clock);
+  // From now on the clock is read not before what precedes it has happened, where it is the TSC.
+  void order_clock();
   // The program is to attach anew with its next event.
   void close();
-  void set_tail(uint32_t ring, uint64_t tail);
+  bool is_closed() const;
+  // The one that the program is to read; the TSC where that is not told any more.
+  probe::abi::Clock clock() const;
   // A word that is 1 from say_asleep() on, until the program finds a ring half full: then it makes
   // it 0 and wakes who waits for that (a futex).
   const uint32_t* asleep() const { return &header().sleeps; }
   void say_asleep();
-  void say_awake();
   // Whether anything was ever written to the ring, or lost there.
   bool is_used(uint32_t ring) const;
-  // How much lies in the ring behind its tail, as far as the program tells: at most its capacity.
+  // How much lies in the ring behind `position`, as far as the program tells: at most its capacity.
+  uint64_t filled(uint32_t ring, uint64_t position) const;
+  // The same, behind what all readers have taken.
   uint64_t filled(uint32_t ring) const;
   // Events that found no ring.
   uint64_t lost_outside() const;
 
  private:
   RingMemory() = default;
-  probe::abi::RingControl& control(uint32_t ring) const;
+  Status make_file(uint64_t size);
+  Status map(uint64_t size);
+  probe::abi::RingControl& control(uint32_t ring) const { return controls()[ring]; }
   probe::abi::Header& header() const { return *reinterpret_cast<probe::abi::Header*>(start_); }
 
   RingLayout layout_;

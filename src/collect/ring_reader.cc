@@ -27,6 +27,32 @@ RingReader::RingReader(const RingLayout& layout, uint32_t ring)
       data_(layout.data() + (uint64_t{ring} << layout.capacity_log2)),
       block_(layout.block()) {}
 
+void RingReader::start_at(Bytes memory, uint64_t position, bool from_now) {
+  position_ = position;
+  if (position == 0) return;
+  const auto clock = load_once<uint32_t>(memory.data() + offsetof(abi::Header, clock));
+  if (clock <= static_cast<uint32_t>(abi::Clock::MonotonicRaw)) clock_ = abi::Clock{clock};
+  // The block up to there tells its clock, and what was lost before; unless the program has begun
+  // to write over it.
+  const uint64_t begin = (position - 1) / layout_.block() * layout_.block();
+  const uint64_t size = position - begin;
+  std::memcpy(block_.data(), memory.data() + data_ + begin % layout_.capacity(), size);
+  piece_ = Bytes(block_.data(), size);
+  piece_position_ = begin;
+  piece_begins_block_ = true;
+  struct Nobody {
+    void record(const RingRecord&) {}
+    void lost(uint64_t) {}
+  };
+  Nobody nobody;
+  walk(nobody);
+  told_is_unknown_ = damaged_ > 0;
+  if (!from_now) return;
+  told_ = load_word(memory, control_ + offsetof(abi::RingControl, lost));
+  told_is_unknown_ = false;
+  damaged_ = 0;
+}
+
 uint64_t RingReader::oldest(uint64_t head) const {
   if (layout_.policy != abi::Policy::Overwrite) return 0;
   // The program may be about to open the next block, over the oldest one.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -27,6 +28,10 @@ struct RingRecord {
 class RingReader {
  public:
   RingReader(const RingLayout& layout, uint32_t ring);
+
+  // Begins at this position, where a record does, instead of the ring's first. `from_now`: what was
+  // lost until now is not told; else what was lost behind that place is.
+  void start_at(Bytes memory, uint64_t position, bool from_now);
 
   // Gives what is there and was not given before, in its order, of one block. `visitor` has
   //   void record(const RingRecord&);   its payload is valid until it returns
@@ -67,8 +72,9 @@ class RingReader {
 
   template <typename Visitor>
   void tell_lost(Visitor& visitor, uint64_t total) {
+    const bool is_first = std::exchange(told_is_unknown_, false);
     if (total <= told_) return;
-    visitor.lost(total - told_);
+    if (!is_first) visitor.lost(total - told_);
     told_ = total;
   }
 
@@ -114,8 +120,9 @@ class RingReader {
   uint64_t control_;  // offsets in the memory
   uint64_t data_;
   uint64_t position_ = 0;
-  uint64_t told_ = 0;      // lost events, of which the visitor has heard
-  uint64_t lost_now_ = 0;  // as the control says
+  uint64_t told_ = 0;             // lost events, of which the visitor has heard
+  bool told_is_unknown_ = false;  // the next count is only where it begins
+  uint64_t lost_now_ = 0;         // as the control says
   uint64_t damaged_ = 0;
   bool broken_ = false;
   probe::abi::Clock clock_ = probe::abi::Clock::Tsc;  // of the block that position_ is in

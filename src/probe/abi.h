@@ -33,6 +33,15 @@
 //
 // The dictionary says what the ids in the records mean: a Module, then a copy of its strata_sites,
 // for each module that has written something; valid before the first record that needs it.
+//
+// ## Readers
+//
+// Several may read the same rings, each by itself: a program has one memory, however many sessions
+// record it. A reader has a *slot*, a number below kMaxReaders: it holds a lock on the byte of this
+// number in the memory's file (fcntl, F_OFD_SETLK), through an open file that nobody else has. So
+// the kernel gives the slot free when its reader dies. RingControl::taken says how far each is;
+// `tail`, at which alone the program looks, is the least of them, and only ever grows. Whoever
+// finds a slot that counts but that nobody holds, takes its lock for a moment and clears it.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +49,7 @@
 
 namespace strata::probe::abi {
 
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 
 // ---- Sites ----
 
@@ -121,7 +130,7 @@ enum class Clock : uint32_t {
   TscOrdered = 1,  // rdtscp: not before what precedes it has happened
   MonotonicRaw = 2,
 };
-// In Header::clock, instead of one: the collector has left; attach anew.
+// In Header::clock, instead of one: the last reader has left; attach anew.
 inline constexpr uint32_t kClosed = 7;
 
 // The first record of every block.
@@ -145,7 +154,9 @@ static_assert(sizeof(Lost) == 24);
 
 // ---- The memory ----
 
-// Two cache lines, the first of the program's, the second of the collector's.
+inline constexpr uint32_t kMaxReaders = 7;
+
+// Two cache lines, the first of the program's, the second of the collectors'.
 struct alignas(128) RingControl {
   uint64_t head;     // the position behind the last record
   uint64_t end;      // the program's own: records may be written up to here without a further
@@ -154,8 +165,8 @@ struct alignas(128) RingControl {
   uint64_t told;     // the program's own: how many of them records have told of
   uint64_t gave_up;  // the program's own: 1 + the tail for which it last waited in vain
   uint64_t reserved[3];
-  uint64_t tail;  // the collector has taken all that lies before
-  uint64_t reserved2[7];
+  uint64_t tail;                // all readers have taken what lies before
+  uint64_t taken[kMaxReaders];  // each of them: 1 + the position before which it has; 0: none
 };
 static_assert(sizeof(RingControl) == 128);
 
@@ -185,7 +196,7 @@ struct Header {
 
   // By the collector, at any time.
   alignas(64) uint32_t clock;  // a Clock, or kClosed
-  uint32_t sleeps;             // 1: the collector waits for this (a futex) to become 0
+  uint32_t sleeps;             // 1: a collector waits for this (a futex) to become 0
 
   // By the program.
   alignas(64) uint32_t dictionary_used;  // bytes that are valid

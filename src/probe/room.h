@@ -50,8 +50,8 @@ struct LockedRing {
 
 enum class Room : uint8_t { TryAgain, Full };
 
-// Wakes the collector where it sleeps.
-void wake_collector(const Attachment& on);
+// Wakes those that read the rings and sleep.
+void wake_collectors(const Attachment& on);
 
 template <typename Ring>
 Room make_room(const Ring& ring, uint64_t size, abi::Clock clock) {
@@ -99,7 +99,7 @@ Room make_room(const Ring& ring, uint64_t size, abi::Clock clock) {
            padded ? reinterpret_cast<uint64_t*>(place(head) + offsetof(abi::Block, word)) : nullptr,
            abi::make_word(abi::kPadId, 2 * abi::kUnit)}))
     ring.set(control.told, begin + sizeof block, lost);
-  if (!overwrites && head - tail > on.capacity() / 2) wake_collector(on);
+  if (!overwrites && head - tail > on.capacity() / 2) wake_collectors(on);
   return Room::TryAgain;
 }
 

@@ -47,7 +47,7 @@ bool wait_for_room(const Attachment& on, abi::RingControl& control, Event& event
   // Once a ring stayed full for all the time allowed, it does not hold up anybody again before
   // something was taken from it.
   if (on.policy == abi::Policy::Block && load(control.gave_up) != tail + 1) {
-    wake_collector(on);
+    wake_collectors(on);
     const uint64_t now = nanoseconds(CLOCK_MONOTONIC);
     if (event.deadline == 0) event.deadline = now + uint64_t{on.wait_us} * 1000;
     if (now < event.deadline) {
@@ -213,11 +213,11 @@ bool write(const Attachment& to, Event& event) {
 
 }  // namespace
 
-void wake_collector(const Attachment& on) {
+void wake_collectors(const Attachment& on) {
   if (load(on.header->sleeps) == 0) return;
   store(on.header->sleeps, uint32_t{0});
   const int error = errno;
-  syscall(SYS_futex, &on.header->sleeps, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  syscall(SYS_futex, &on.header->sleeps, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
   errno = error;
 }
 

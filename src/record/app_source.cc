@@ -7,6 +7,8 @@
 #include <bit>
 #include <set>
 
+#include "record/program_parts.h"
+
 namespace strata::record {
 namespace abi = probe::abi;
 namespace {
@@ -37,6 +39,8 @@ AppSource::AppSource(AppRequest request, bool by_kernel)
     : request_(std::move(request)), by_kernel_(by_kernel) {
   options_.socket = collect::default_socket();
   options_.layout = layout_for(request_.buffer_bytes);
+  for (const collect::ProbedFile& file : request_.files)
+    for (const collect::FileSite& site : file.sites) options_.sites.add(site.site, file.process);
 }
 
 AppSource::~AppSource() { (void)stop(); }
@@ -106,18 +110,8 @@ Status AppSource::stop() {
 }
 
 std::vector<recording::Part> AppSource::parts() const {
-  std::vector<recording::Part> parts;
-  if (!collector_) return parts;
-  for (const collect::ProgramTraces::Told& trace : collector_->traces())
-    parts.push_back({.file = trace.folder,
-                     .kind = "ctf",
-                     .what = "application",
-                     .machine = "",
-                     .clock = clock_name_,
-                     .lost = trace.totals.lost,
-                     .lost_unknown = trace.totals.lost_unknown,
-                     .finished = finished_});
-  return parts;
+  if (!collector_) return {};
+  return program_parts(collector_->traces(), clock_name_, finished_);
 }
 
 }  // namespace strata::record

@@ -98,6 +98,51 @@ TEST_F(RingReader, AHeadThatCannotBeEndsTheReading) {
   }
 }
 
+TEST_F(RingReader, WhoJoinsHearsOfNothingThatWasBefore) {
+  maker_.open_block(0, abi::Clock::TscOrdered);
+  maker_.add(16, 1);
+  maker_.set_lost(5);
+  reader_.start_at(maker_.bytes(), maker_.head(), true);
+  EXPECT_THAT(read(), IsEmpty());
+  maker_.tell_lost(5);
+  maker_.add(16, 2);
+  maker_.set_lost(7);
+  struct Clocks : Seen {
+    void record(const collect::RingRecord& record) {
+      EXPECT_EQ(record.clock, abi::Clock::TscOrdered);
+      Seen::record(record);
+    }
+  } clocks;
+  reader_.read_all(maker_.bytes(), clocks);
+  EXPECT_THAT(clocks.values, ElementsAre(2, -2));
+}
+
+TEST_F(RingReader, WhoTakesOverHearsOfWhatWasLostSince) {
+  maker_.add(16, 1);
+  maker_.tell_lost(5);
+  maker_.add(16, 2);
+  const uint64_t left = maker_.head();
+  maker_.add(16, 3);
+  maker_.set_lost(8);
+  reader_.start_at(maker_.bytes(), left, false);
+  EXPECT_THAT(read(), ElementsAre(3, -3));
+  EXPECT_EQ(reader_.damaged(), 0u);
+}
+
+TEST_F(RingReader, WhoTakesOverAfterTheBlockWasWrittenOverDoesNotGuess) {
+  for (uint32_t i = 0; i < 100; ++i) maker_.add(16, i);
+  const uint64_t left = maker_.head();
+  maker_.add(16, 100);
+  maker_.put(0, uint64_t{77});  // as if the ring had come round
+  maker_.put(offsetof(abi::Block, position), uint64_t{1} << 16);
+  maker_.open_block(9);
+  maker_.add(16, 101);
+  maker_.set_lost(10);
+  reader_.start_at(maker_.bytes(), left, false);
+  EXPECT_THAT(read(), ElementsAre(100, 101, -1));
+  EXPECT_GT(reader_.damaged(), 0u);
+}
+
 TEST(FlightReader, BeginsAtTheOldestBlockThatIsNotAboutToBeOverwritten) {
   RingMaker maker(one_ring(abi::Policy::Overwrite));
   for (uint32_t i = 0; i < 10'000; ++i) maker.add(16, i);

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "collect/reader_slot.h"
 #include "stress.h"
 
 namespace strata::test {
@@ -39,11 +40,14 @@ TEST(Fallback, ManyWritersAndAReader) {
     writers.emplace_back([&, i] { fire(told, i, kEach); });
   while (!collector.is_used()) usleep(100);
   collect::RingMemory& memory = collector.memory(0);
+  std::optional<collect::ReaderSlot> slot =
+      collect::ReaderSlot::claim(memory, collect::Begin::Start);
+  ASSERT_TRUE(slot);
   collect::RingReader reader(layout, layout.rings);
   Counted counted;
   while (counted.kept + counted.missing < Told::kThreads * kEach) {
     if (!reader.read_block(memory.bytes(), counted)) usleep(100);
-    memory.set_tail(layout.rings, reader.position());
+    slot->take(layout.rings, reader.position());
   }
   for (std::thread& writer : writers) writer.join();
   strata_flag_stress__step = strata_flag_stress__handler = 0;

@@ -5,6 +5,7 @@
  *     emitter FILE count NUMBER THREADS   so many events in each thread
  *     emitter FILE forever THREADS        until it is killed
  *     emitter FILE calls NUMBER THREADS   { probe; getppid(); probe }, on one CPU after the other
+ *     emitter FILE lines NUMBER           so many for each line that it reads
  *     emitter FILE kinds                  one of each kind
  *
  * With WAIT in its environment, it begins when it has read a line.
@@ -62,6 +63,14 @@ static void* call(void* argument) {
   return NULL;
 }
 
+static void emit_for_lines(void) {
+  for (int c = getchar(); c != EOF; c = getchar())
+    for (uint64_t i = 0; c == '\n' && i < number; ++i) {
+      STRATA_TRACE(emitter, step, 0, told[0]);
+      ++told[0];
+    }
+}
+
 static void one_of_each(void) {
   const uint32_t numbers[] = {1, 2, 4000000000u};
   const double parts[] = {0.5, -2.25};
@@ -87,6 +96,10 @@ int main(int count, char** words) {
   const int forever = strcmp(words[2], "forever") == 0;
   calls = strcmp(words[2], "calls") == 0;
   number = forever ? UINT64_MAX : strtoull(words[3], NULL, 10);
+  if (strcmp(words[2], "lines") == 0) {
+    emit_for_lines();
+    return 0;
+  }
   const unsigned threads = (unsigned)atoi(words[forever ? 3 : 4]);
   pthread_t others[MOST_THREADS];
   for (unsigned i = 0; i < threads; ++i)

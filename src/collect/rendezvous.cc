@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/rendezvous.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "collect/descriptor_message.h"
+#include "collect/left_rings.h"
+
+namespace strata::collect {
+namespace abi = probe::abi;
+namespace {
+
+// More rings than that nobody needs; a program that goes on asking is up to something.
+constexpr size_t kMostMemories = 16384;
+constexpr size_t kMostOfAProcess = 16;
+// While the socket changes hands.
+constexpr int kPauseMs = 10;
+constexpr int kMostPauses = 300;
+// For the next memory of those that an owner has.
+constexpr int kNextMemoryMs = 2000;
+
+FileDescriptor open_process(pid_t pid) {
+  return FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+}
+
+ino_t file_of(const RingMemory& memory) {
+  struct stat status {};
+  fstat(memory.descriptor(), &status);
+  return status.st_ino;
+}
+
+bool is_readable(int descriptor, int milliseconds) {
+  pollfd readable{descriptor, POLLIN, 0};
+  return poll(&readable, 1, milliseconds) == 1;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Rendezvous>> Rendezvous::open(Options options, Arrive arrive) {
+  std::unique_ptr<Rendezvous> meeting(new Rendezvous(std::move(options), std::move(arrive)));
+  for (int pause = 0; pause < kMostPauses; ++pause) {
+    const Result<bool> settled = meeting->settle();
+    if (!settled) return settled.error();
+    if (*settled) return meeting;
+    poll(nullptr, 0, kPauseMs);
+  }
+  return Error{meeting->options_.socket, {}, why(Refusal::None)};
+}
+
+Result<bool> Rendezvous::settle() {
+  Result<bool> owns = own();
+  if (!owns || *owns) return owns;
+  return follow_owner();
+}
+
+Result<bool> Rendezvous::own() {
+  const std::string path = options_.socket + ".lock";
+  FileDescriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock) return system_error(path, "cannot open", errno);
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return false;
+  // Root's is for the programs of all users; who asks is known.
+  Result<Listener> listener = Listener::open(options_.socket, geteuid() == 0);
+  if (!listener) return std::move(listener).error();
+  lock_ = std::move(lock);
+  listener_.emplace(std::move(*listener));
+  take_over();
+  return true;
+}
+
+void Rendezvous::take_over() {
+  for (LeftRings& left : find_left_rings()) {
+    FileDescriptor lives = open_process(left.process.pid);
+    Result<RingMemory> opened =
+        RingMemory::open(std::move(left.memory), options_.layout, "left rings");
+    if (!lives || !opened || opened->is_closed() || !has_room_for(left.process.pid)) continue;
+    auto memory = std::make_shared<RingMemory>(std::move(*opened));
+    {
+      const std::lock_guard lock(mutex_);
+      if (known_.contains(file_of(*memory))) continue;
+    }
+    const Begin begin = is_read_by_others(memory->descriptor()) ? Begin::Head : Begin::Tail;
+    std::optional<ReaderSlot> slot = ReaderSlot::claim(*memory, begin);
+    if (!slot) continue;
+    slot->free_dead();
+    if (options_.clock == abi::Clock::TscOrdered) memory->order_clock();
+    arrive(std::move(left.process), std::move(lives), std::move(memory), *slot, begin);
+  }
+}
+
+Result<bool> Rendezvous::follow_owner() {
+  const SessionHello hello{kSessionMagic, abi::kVersion, options_.layout.policy, options_.clock, 0};
+  Refusal refusal;
+  std::optional<FileDescriptor> owner = follow(options_.socket, hello, refusal);
+  if (refusal != Refusal::None) return Error{options_.socket, {}, why(refusal)};
+  if (!owner) return false;
+  owner_ = std::move(*owner);
+  for (bool is_last = false; !is_last;)
+    if (!is_readable(owner_.get(), kNextMemoryMs) || !receive_memory(is_last)) return false;
+  return true;
+}
+
+void Rendezvous::serve(int stop) {
+  while (listener_ ? serve_as_owner(stop) : serve_as_follower(stop)) {
+  }
+  // In this order: who gets the lock finds the path free.
+  listener_.reset();
+  followers_.clear();
+  owner_.reset();
+  // Now, though a child that is about to execute a program has the file too.
+  if (lock_) flock(lock_.get(), LOCK_UN);
+  lock_.reset();
+}
+
+bool Rendezvous::serve_as_owner(int stop) {
+  std::vector<pollfd> waiting = {{stop, POLLIN, 0}, {listener_->descriptor(), POLLIN, 0}};
+  for (const FileDescriptor& follower : followers_) waiting.push_back({follower.get(), POLLIN, 0});
+  if (poll(waiting.data(), waiting.size(), -1) < 0) return true;
+  if (waiting[0].revents != 0) return false;
+  // They say nothing any more: they have ended.
+  for (size_t i = waiting.size(); i-- > 2;)
+    if (waiting[i].revents != 0) followers_.erase(followers_.begin() + static_cast<long>(i - 2));
+  if (waiting[1].revents == 0) return true;
+  std::optional<Asking> asking = listener_->next();
+  if (!asking) return true;
+  if (asking->session)
+    admit_session(std::move(*asking));
+  else
+    admit(*asking);
+  return true;
+}
+
+bool Rendezvous::serve_as_follower(int stop) {
+  pollfd waiting[2] = {{stop, POLLIN, 0}, {owner_.get(), POLLIN, 0}};
+  if (poll(waiting, 2, owner_ ? -1 : kPauseMs) < 0) return true;
+  if (waiting[0].revents != 0) return false;
+  bool is_last = false;
+  if (owner_ && receive_memory(is_last)) return true;
+  owner_.reset();
+  // An error here may be one of the moment: another session's, say, that is about to end.
+  if (const Result<bool> settled = settle(); settled && *settled) return true;
+  owner_.reset();
+  return true;
+}
+
+void Rendezvous::admit(const Asking& program) {
+  const bool may_be_traced = geteuid() == 0 || program.user == geteuid();
+  if (!may_be_traced || !has_room_for(program.pid)) return refuse(program);
+  FileDescriptor lives = open_process(program.pid);
+  Result<RingMemory> made = RingMemory::create(options_.layout, options_.clock);
+  if (!lives || !made) return refuse(program);
+  auto memory = std::make_shared<RingMemory>(std::move(*made));
+  const std::optional<ReaderSlot> slot = ReaderSlot::claim(*memory, Begin::Start);
+  if (!slot) return refuse(program);
+  // The others first: all have their slots before the first record is written.
+  const TracedProcess process = TracedProcess::look_at(program.pid);
+  std::erase_if(followers_, [&](const FileDescriptor& follower) {
+    const Result<FileDescriptor> file = memory->reopen();
+    const std::optional<uint32_t> claimed =
+        file ? ReaderSlot::claim_for(file->get(), *memory, Begin::Start) : std::nullopt;
+    if (!claimed) return true;
+    const int descriptors[] = {file->get(), lives.get()};
+    return !send_memory(follower.get(), {process, claimed}, descriptors);
+  });
+  // It may be gone, with all it drained, as soon as the other thread knows of it: answer first.
+  give_rings(program, *memory);
+  arrive(process, std::move(lives), std::move(memory), *slot, Begin::Start);
+}
+
+Refusal Rendezvous::refusal_for(const Asking& session) const {
+  const bool is_on_tsc = options_.clock != abi::Clock::MonotonicRaw;
+  if (session.user != 0 && session.user != geteuid()) return Refusal::Rights;
+  if (session.session->policy != options_.layout.policy) return Refusal::Policy;
+  if ((session.session->clock != abi::Clock::MonotonicRaw) != is_on_tsc) return Refusal::Clock;
+  if (followers_.size() + 1 >= abi::kMaxReaders) return Refusal::Number;
+  return Refusal::None;
+}
+
+void Rendezvous::admit_session(Asking session) {
+  const SessionWelcome welcome{kSessionMagic, abi::kVersion, refusal_for(session)};
+  const int follower = session.connection.get();
+  if (!send_message(follower, std::as_bytes(std::span(&welcome, 1))) ||
+      welcome.refusal != Refusal::None)
+    return;
+  std::vector<Known> known;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [file, memory] : known_) known.push_back(memory);
+  }
+  const bool orders_clock = session.session->clock == abi::Clock::TscOrdered;
+  if (orders_clock) options_.clock = abi::Clock::TscOrdered;
+  for (const Known& one : known) {
+    if (orders_clock) one.memory->order_clock();
+    const FileDescriptor lives = open_process(one.process.pid);
+    const Result<FileDescriptor> file = one.memory->reopen();
+    if (!lives || !file) continue;  // it has ended
+    const int descriptors[] = {file->get(), lives.get()};
+    if (!send_memory(follower, {one.process, std::nullopt}, descriptors)) return;
+  }
+  if (send_memory(follower, {}, {})) followers_.push_back(std::move(session.connection));
+}
+
+bool Rendezvous::receive_memory(bool& is_last) {
+  std::optional<ReceivedMessage> message = receive_message(owner_.get(), 0);
+  if (!message) return false;
+  std::optional<SharedMemory> shared = read_memory_message(message->bytes);
+  if (!shared) return false;
+  is_last = shared->process.pid == 0;
+  if (is_last) return true;
+  if (message->descriptors.size() != 2) return false;
+  Result<RingMemory> opened =
+      RingMemory::open(std::move(message->descriptors[0]), options_.layout, "shared rings");
+  if (!opened || !has_room_for(shared->process.pid)) return true;
+  auto memory = std::make_shared<RingMemory>(std::move(*opened));
+  {
+    // After a change of owners they come again.
+    const std::lock_guard lock(mutex_);
+    if (known_.contains(file_of(*memory))) return true;
+  }
+  const Begin begin = shared->slot ? Begin::Start : Begin::Head;
+  const std::optional<ReaderSlot> slot = shared->slot ? ReaderSlot::given(*memory, *shared->slot)
+                                                      : ReaderSlot::claim(*memory, Begin::Head);
+  if (!slot) return true;
+  arrive(std::move(shared->process), std::move(message->descriptors[1]), std::move(memory), *slot,
+         begin);
+  return true;
+}
+
+bool Rendezvous::has_room_for(pid_t process) {
+  const std::lock_guard lock(mutex_);
+  const auto is_its = [&](const auto& known) { return known.second.process.pid == process; };
+  return known_.size() < kMostMemories &&
+         std::ranges::count_if(known_, is_its) < static_cast<long>(kMostOfAProcess);
+}
+
+void Rendezvous::arrive(TracedProcess process, FileDescriptor lives,
+                        std::shared_ptr<RingMemory> memory, ReaderSlot slot, Begin begin) {
+  {
+    const std::lock_guard lock(mutex_);
+    known_.emplace(file_of(*memory), Known{process, memory});
+  }
+  arrive_({std::move(process), std::move(lives), std::move(memory), slot, begin});
+}
+
+void Rendezvous::forget(const RingMemory& memory) {
+  const std::lock_guard lock(mutex_);
+  known_.erase(file_of(memory));
+}
+
+}  // namespace strata::collect

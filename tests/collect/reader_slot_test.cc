@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/reader_slot.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <random>
+
+namespace strata::test {
+namespace {
+
+namespace abi = probe::abi;
+using collect::Begin;
+using collect::is_read_by_others;
+
+collect::RingLayout two_rings() {
+  collect::RingLayout layout;
+  layout.rings = 1;
+  layout.capacity_log2 = 16;
+  layout.block_log2 = 14;
+  layout.dictionary_size = 64;
+  return layout;
+}
+
+// A memory, and others who have it by open files of their own.
+class ReaderSlot : public testing::Test {
+ protected:
+  collect::RingMemory open_again() {
+    Result<FileDescriptor> file = memory_->reopen();
+    EXPECT_TRUE(file);
+    Result<collect::RingMemory> memory =
+        collect::RingMemory::open(std::move(*file), two_rings(), "test");
+    EXPECT_TRUE(memory) << memory.error().text();
+    return std::move(*memory);
+  }
+  static collect::ReaderSlot claim(const collect::RingMemory& memory, Begin begin = Begin::Start) {
+    const std::optional<collect::ReaderSlot> slot = collect::ReaderSlot::claim(memory, begin);
+    EXPECT_TRUE(slot);
+    return *slot;
+  }
+  uint64_t tail(uint32_t ring = 0) const { return memory_->controls()[ring].tail; }
+  void set_head(uint64_t head) {
+    for (abi::RingControl& control : memory_->controls()) control.head = head;
+  }
+
+  Result<collect::RingMemory> memory_ = collect::RingMemory::create(two_rings(), abi::Clock::Tsc);
+};
+
+TEST_F(ReaderSlot, TheTailIsTheLeastThatAnyReaderHasTaken) {
+  const collect::RingMemory other = open_again();
+  collect::ReaderSlot first = claim(*memory_);
+  collect::ReaderSlot second = claim(other);
+  first.take(0, 800);
+  EXPECT_EQ(tail(), 0u);
+  second.take(0, 480);
+  EXPECT_EQ(tail(), 480u);
+  second.take(0, 1600);
+  EXPECT_EQ(tail(), 800u);
+  EXPECT_EQ(tail(1), 0u);
+  EXPECT_EQ(second.position(0), 1600u);
+}
+
+TEST_F(ReaderSlot, WhoJoinsBeginsBehindWhatOthersHaveTaken) {
+  const collect::RingMemory other = open_again();
+  collect::ReaderSlot first = claim(*memory_);
+  set_head(640);
+  first.take(0, 800);  // the head was there when it looked
+  const collect::ReaderSlot second = claim(other, Begin::Head);
+  EXPECT_EQ(second.position(0), 800u);
+  EXPECT_EQ(second.position(1), 640u);
+}
+
+TEST_F(ReaderSlot, WhoTakesOverBeginsWithWhatWasLeft) {
+  {
+    const collect::RingMemory other = open_again();
+    claim(other).take(0, 320);
+  }
+  set_head(640);
+  EXPECT_FALSE(is_read_by_others(memory_->descriptor()));
+  collect::ReaderSlot heir = claim(*memory_, Begin::Tail);
+  EXPECT_EQ(heir.position(0), 320u);
+  heir.free_dead();
+  heir.take(0, 640);
+  EXPECT_EQ(tail(), 640u);
+}
+
+TEST_F(ReaderSlot, TheLastThatLeavesIsToldSo) {
+  const collect::RingMemory other = open_again();
+  collect::ReaderSlot first = claim(*memory_);
+  collect::ReaderSlot second = claim(other);
+  EXPECT_FALSE(first.leave());
+  second.take(0, 480);
+  EXPECT_EQ(tail(), 480u);
+  EXPECT_TRUE(second.leave());
+}
+
+TEST_F(ReaderSlot, ThatOfAReaderThatWasKilledIsFreed) {
+  collect::ReaderSlot mine = claim(*memory_);
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const collect::RingMemory own = open_again();
+    claim(own);
+    if (write(ready[1], "", 1) == 1) pause();
+    _exit(1);
+  }
+  char byte;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  mine.take(0, 800);
+  mine.free_dead();
+  EXPECT_EQ(tail(), 0u) << "it lives, and has taken nothing";
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_FALSE(is_read_by_others(memory_->descriptor()));
+  mine.free_dead();
+  EXPECT_EQ(tail(), 800u);
+  close(ready[0]);
+  close(ready[1]);
+}
+
+TEST_F(ReaderSlot, OneThatWasClaimedForSomebodyGoesWithTheDescriptor) {
+  claim(*memory_);
+  Result<FileDescriptor> file = memory_->reopen();
+  ASSERT_TRUE(file);
+  const std::optional<uint32_t> number =
+      collect::ReaderSlot::claim_for(file->get(), *memory_, Begin::Start);
+  ASSERT_TRUE(number);
+  EXPECT_EQ(*number, 1u);
+  {
+    // As a socket does it: another number of the same open file.
+    Result<collect::RingMemory> given = collect::RingMemory::open(
+        FileDescriptor(fcntl(file->get(), F_DUPFD_CLOEXEC, 0)), two_rings(), "test");
+    ASSERT_TRUE(given);
+    file->reset();
+    EXPECT_TRUE(is_read_by_others(memory_->descriptor()));
+    collect::ReaderSlot slot = collect::ReaderSlot::given(*given, *number);
+    slot.take(0, 160);
+    EXPECT_EQ(slot.position(0), 160u);
+  }
+  EXPECT_FALSE(is_read_by_others(memory_->descriptor()));
+}
+
+TEST_F(ReaderSlot, ThereAreNoMoreThanTheMemoryHasRoomFor) {
+  std::vector<collect::RingMemory> readers;
+  for (uint32_t i = 0; i < abi::kMaxReaders; ++i) {
+    readers.push_back(open_again());
+    claim(readers.back());
+  }
+  EXPECT_FALSE(collect::ReaderSlot::claim(*memory_, Begin::Head));
+  readers.pop_back();
+  EXPECT_TRUE(collect::ReaderSlot::claim(*memory_, Begin::Head));
+}
+
+TEST_F(ReaderSlot, AScribbledTableHoldsUpNobody) {
+  const collect::RingMemory other = open_again();
+  collect::ReaderSlot mine = claim(*memory_);
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 1000; ++round) {
+    for (abi::RingControl& control : memory_->controls()) {
+      control.tail = random();
+      for (uint64_t& taken : control.taken) taken = random() % 3 == 0 ? 0 : random();
+    }
+    mine.free_dead();
+    mine.take(0, random() % 100'000 * 8);
+    collect::ReaderSlot joined = claim(other, Begin::Head);
+    EXPECT_FALSE(joined.leave());
+  }
+  // A reader that the program made up does not count for long.
+  for (abi::RingControl& control : memory_->controls()) {
+    control.tail = 0;
+    control.taken[abi::kMaxReaders - 1] = 1;
+  }
+  mine.take(0, 800);
+  EXPECT_EQ(tail(), 0u);
+  mine.free_dead();
+  EXPECT_EQ(tail(), 800u);
+}
+
+TEST(RingMemory, OfSomebodyElseIsTakenOnlyAsItShouldBe) {
+  const collect::RingLayout layout = two_rings();
+  Result<collect::RingMemory> memory = collect::RingMemory::create(layout, abi::Clock::Tsc);
+  ASSERT_TRUE(memory);
+  const auto opens = [&](const collect::RingLayout& like) {
+    return static_cast<bool>(collect::RingMemory::open(*memory->reopen(), like, "test"));
+  };
+  EXPECT_TRUE(opens(layout));
+  collect::RingLayout like = layout;
+  like.capacity_log2 = 20;
+  EXPECT_TRUE(opens(like)) << "its size is its own";
+  like.dictionary_size = 128;
+  EXPECT_FALSE(opens(like));
+
+  const auto copy = [&](int seals) {
+    FileDescriptor file(memfd_create("strata-probe-copy", MFD_ALLOW_SEALING | MFD_CLOEXEC));
+    const Bytes bytes = memory->bytes();
+    if (ftruncate(file.get(), static_cast<off_t>(bytes.size())) != 0 ||
+        pwrite(file.get(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+      ADD_FAILURE();
+    fcntl(file.get(), F_ADD_SEALS, seals);
+    return file;
+  };
+  EXPECT_TRUE(collect::RingMemory::open(copy(F_SEAL_SHRINK | F_SEAL_GROW), layout, "test"));
+  EXPECT_FALSE(collect::RingMemory::open(copy(F_SEAL_GROW), layout, "test"));
+  EXPECT_FALSE(collect::RingMemory::open(copy(0), layout, "test"));
+  EXPECT_FALSE(collect::RingMemory::open(FileDescriptor(::open("/dev/zero", O_RDWR | O_CLOEXEC)),
+                                         layout, "test"));
+  FileDescriptor empty(memfd_create("strata-probe-empty", MFD_ALLOW_SEALING | MFD_CLOEXEC));
+  fcntl(empty.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+  EXPECT_FALSE(collect::RingMemory::open(std::move(empty), layout, "test"));
+}
+
+}  // namespace
+}  // namespace strata::test
