@@ -21,6 +21,9 @@ namespace abi = probe::abi;
 namespace {
 
 constexpr std::chrono::milliseconds kPeriod(100);
+// For a program that has its rings and is about to tell of its sites, so that it knows of filters
+// before it has written much.
+constexpr std::chrono::milliseconds kFirstSites(1);
 // A record that was being written when the rings were closed is there after this.
 constexpr std::chrono::milliseconds kLastRecords(2);
 // More rings than that nobody needs; a program that goes on asking is up to something.
@@ -88,7 +91,7 @@ Result<std::unique_ptr<Collector>> Collector::start(CollectorOptions options) {
 Collector::Collector(CollectorOptions options, Listener listener)
     : options_(std::move(options)),
       listener_(std::move(listener)),
-      traces_(options_.folder, options_.declared_clock) {}
+      traces_(options_.folder, options_.declared_clock, options_.contexts) {}
 
 Collector::~Collector() { (void)stop(); }
 
@@ -121,10 +124,12 @@ void Collector::admit(const Asking& program) {
   const bool may_be_traced = geteuid() == 0 || program.user == geteuid();
   if (!may_be_traced || failed_ || !has_room_for(program.pid)) return refuse(program);
   FileDescriptor lives(static_cast<int>(syscall(SYS_pidfd_open, program.pid, 0)));
-  Result<RingMemory> memory = RingMemory::create(options_.layout, options_.clock);
+  Result<RingMemory> memory =
+      RingMemory::create(options_.layout, options_.clock, options_.contexts);
   if (!lives || !memory) return refuse(program);
-  auto drain = std::make_unique<ProcessDrain>(look_at(program.pid), std::move(lives),
-                                              std::move(*memory), options_.clock, options_.quota);
+  auto drain =
+      std::make_unique<ProcessDrain>(look_at(program.pid), std::move(lives), std::move(*memory),
+                                     options_.clock, options_.quota, options_.filters);
   // It may be gone, with all it drained, as soon as the other thread knows of it: answer first.
   give_rings(program, drain->memory());
   {
@@ -211,7 +216,9 @@ void Collector::sleep() {
     }
     is_urgent = is_urgent || process->is_urgent();
   }
-  if (!is_urgent) wait_for_any(words, kPeriod);
+  const bool awaits_sites =
+      std::ranges::any_of(processes_, [](const auto& process) { return process->awaits_sites(); });
+  if (!is_urgent) wait_for_any(words, awaits_sites ? kFirstSites : kPeriod);
   __atomic_store_n(&asleep_, 0, __ATOMIC_SEQ_CST);
   for (const auto& process : processes_) process->end_alarm();
 }

@@ -32,6 +32,8 @@ struct CollectorOptions {
   probe::abi::Clock clock = probe::abi::Clock::Tsc;
   ctf::NewClock declared_clock;         // the same, as traces tell it
   uint64_t quota = uint64_t{16} << 30;  // bytes of events a process; the rest counts as lost
+  SiteFilters filters;                  // sites that are not in it are not filtered
+  uint32_t contexts = 0;                // what events tell of their threads: a mask of probe::abi's
 };
 
 // Gives programs that ask the memory for their rings, and brings what they write there into CTF

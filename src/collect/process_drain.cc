@@ -26,13 +26,14 @@ struct ProcessDrain::Visitor {
 };
 
 ProcessDrain::ProcessDrain(TracedProcess process, FileDescriptor lives, RingMemory memory,
-                           abi::Clock clock, uint64_t quota)
+                           abi::Clock clock, uint64_t quota, const SiteFilters& filters)
     : process_(std::move(process)),
       lives_(std::move(lives)),
       memory_(std::move(memory)),
       clock_(clock),
       quota_(quota),
-      rings_(size_t{memory_.layout().rings} + 1) {}
+      rings_(size_t{memory_.layout().rings} + 1),
+      filter_(filters) {}
 
 bool ProcessDrain::has_ended() const {
   pollfd ended{lives_.get(), POLLIN, 0};
@@ -53,6 +54,8 @@ void ProcessDrain::look_whether_mapped() {
 
 Status ProcessDrain::drain(ProgramTraces& traces) {
   traces_ = &traces;
+  ++drained_;
+  if (filter_.is_active()) read_dictionary();
   const RingLayout& layout = memory_.layout();
   for (uint32_t number = 0; number < rings_.size() && status_; ++number) {
     if (!rings_[number]) {
@@ -125,7 +128,7 @@ ctf::StreamWriter* ProcessDrain::stream_of(Ring& ring) {
   if (ring.out != nullptr) [[likely]]
     return ring.out;
   if (trace_ == nullptr) {
-    (void)dictionary_.update(memory_.bytes(), memory_.layout());
+    read_dictionary();
     const Result<ProgramTrace*> trace = traces_->of(process_.program, dictionary_.size());
     if (!trace) {
       status_ = trace.error();
@@ -151,13 +154,23 @@ const EventForm* ProcessDrain::form_of(uint32_t id) {
 const EventForm* ProcessDrain::find_form(uint32_t id) {
   const Site* site = dictionary_.find(id);
   if (site == nullptr) {
-    // What is wrong in it shows by the sites that are missing.
-    (void)dictionary_.update(memory_.bytes(), memory_.layout());
+    read_dictionary();
     site = dictionary_.find(id);
   }
   if (site == nullptr) return nullptr;
   forms_.resize(dictionary_.size());
   return forms_[id - abi::kFirstId] = trace_->form_of(*site);
+}
+
+void ProcessDrain::read_dictionary() {
+  // What is wrong in it shows by the sites that are missing.
+  (void)dictionary_.update(memory_.bytes(), memory_.layout());
+  filter_.update(dictionary_, memory_);
+}
+
+bool ProcessDrain::is_wanted(const RingRecord& record) {
+  if (dictionary_.find(record.id) == nullptr) read_dictionary();
+  return filter_.passes(record.id, record.payload);
 }
 
 // No event can be. Such a one would hold up, or move, all that come behind it.
@@ -169,6 +182,7 @@ bool ProcessDrain::is_in_the_future(uint64_t time) {
 }
 
 void ProcessDrain::put(Ring& ring, const RingRecord& record) {
+  if (filter_.is_active() && !is_wanted(record)) return;
   ctf::StreamWriter* out = stream_of(ring);
   if (out == nullptr) return;
   const EventForm* form = form_of(record.id);
@@ -180,7 +194,8 @@ void ProcessDrain::put(Ring& ring, const RingRecord& record) {
     if (!found) return lose(ring, 1);
     size = *found;
   }
-  const size_t added = (form->is_span ? sizeof(uint64_t) : 0) + (form->is_fixed ? 0 : 1);
+  const size_t added =
+      trace_->context_size() + (form->is_span ? sizeof(uint64_t) : 0) + (form->is_fixed ? 0 : 1);
   if (size > record.payload.size() || written_ + size + added > quota_) return lose(ring, 1);
 
   std::byte* at = out->reserve(form->id, record.time, size + added);
@@ -188,6 +203,8 @@ void ProcessDrain::put(Ring& ring, const RingRecord& record) {
     status_ = out->status();
     return;
   }
+  if (trace_->context_size() != 0) [[unlikely]]
+    at = trace_->put_contexts(at, record.contexts);
   Bytes payload = record.payload.first(size);
   if (form->is_span) {
     const auto begin = load_once<uint64_t>(payload.data());

@@ -7,6 +7,7 @@
 
 #include "base/file_descriptor.h"
 #include "base/result.h"
+#include "collect/drain_filter.h"
 #include "collect/program_trace.h"
 #include "collect/ring_memory.h"
 #include "collect/ring_reader.h"
@@ -20,8 +21,9 @@ namespace strata::collect {
 class ProcessDrain {
  public:
   // `lives`: the process, by pidfd_open(). `quota`: bytes of events; beyond, they count as lost.
+  // `filters`: which events are wanted; others are neither kept nor lost.
   ProcessDrain(TracedProcess process, FileDescriptor lives, RingMemory memory,
-               probe::abi::Clock clock, uint64_t quota);
+               probe::abi::Clock clock, uint64_t quota, const SiteFilters& filters);
 
   const TracedProcess& process() const { return process_; }
   RingMemory& memory() { return memory_; }
@@ -31,6 +33,12 @@ class ProcessDrain {
   bool has_ended() const;
   // A process that asks for another memory may have executed another program.
   void look_whether_mapped();
+
+  // Filters are set, and the process has not told of any site yet: it runs unfiltered.
+  // A library asks for its rings only to write; one that does not is not awaited for ever.
+  bool awaits_sites() const {
+    return filter_.is_active() && dictionary_.size() == 0 && drained_ < kLongestAwaited;
+  }
 
   // What came since the last time, of each ring no more than it can hold: a process that never
   // stops does not keep its collector from others. An error is the trace's: a full disk, say.
@@ -60,6 +68,8 @@ class ProcessDrain {
   ctf::StreamWriter* stream_of(Ring& ring);
   const EventForm* form_of(uint32_t id);
   const EventForm* find_form(uint32_t id);
+  void read_dictionary();
+  bool is_wanted(const RingRecord& record);
   void put(Ring& ring, const RingRecord& record);
   void lose(Ring& ring, uint64_t events);
   void tell_damage(Ring& ring);
@@ -73,9 +83,12 @@ class ProcessDrain {
   uint64_t written_ = 0;  // bytes of events
   uint64_t now_ = 0;      // the clock, some time ago
   uint32_t false_alarms_ = 0;
+  static constexpr uint32_t kLongestAwaited = 200;
+  uint32_t drained_ = 0;  // times
   bool is_unmapped_ = false;
   std::vector<std::unique_ptr<Ring>> rings_;  // by number; null: not used yet
   Dictionary dictionary_;
+  DrainFilter filter_;
   std::vector<const EventForm*> forms_;  // by id - kFirstId; null: not looked for yet
   ProgramTraces* traces_ = nullptr;      // while it drains
   ProgramTrace* trace_ = nullptr;        // from the first event on

@@ -29,8 +29,12 @@ T load(const T& from) {
 
 }  // namespace
 
+uint64_t RingLayout::filters() const {
+  return round_up(dictionary() + dictionary_size, alignof(abi::FilterArea));
+}
+
 uint64_t RingLayout::controls() const {
-  return round_up(dictionary() + dictionary_size, alignof(abi::RingControl));
+  return round_up(filters() + abi::kReaders * sizeof(abi::FilterArea), alignof(abi::RingControl));
 }
 
 uint64_t RingLayout::data() const {
@@ -66,13 +70,15 @@ Result<RingLayout> RingLayout::read(Bytes memory, const std::string& name) {
     error.file = name;
     return error;
   }
-  if (header.dictionary != layout.dictionary() || header.controls != layout.controls() ||
-      header.data != layout.data() || header.size != layout.size() || memory.size() < layout.size())
+  if (header.dictionary != layout.dictionary() || header.filters != layout.filters() ||
+      header.controls != layout.controls() || header.data != layout.data() ||
+      header.size != layout.size() || memory.size() < layout.size())
     return Error{name, 0, "the header of the rings contradicts itself, or they are cut short"};
   return layout;
 }
 
-Result<RingMemory> RingMemory::create(const RingLayout& layout, abi::Clock clock) {
+Result<RingMemory> RingMemory::create(const RingLayout& layout, abi::Clock clock,
+                                      uint32_t contexts) {
   if (Status status = layout.check(); !status) return std::move(status).error();
   RingMemory memory;
   memory.layout_ = layout;
@@ -99,18 +105,24 @@ Result<RingMemory> RingMemory::create(const RingLayout& layout, abi::Clock clock
   header.capacity_log2 = static_cast<uint8_t>(layout.capacity_log2);
   header.block_log2 = static_cast<uint8_t>(layout.block_log2);
   header.wait_us = layout.wait_us;
+  header.filters = static_cast<uint32_t>(layout.filters());
   header.clock = static_cast<uint32_t>(clock);
+  header.contexts = contexts;
+  memory.area().state = abi::kEverything;
+  if (contexts != 0) memory.look_before_writing();
   header.magic = abi::kMagic;
   return memory;
 }
 
 RingMemory::RingMemory(RingMemory&& other) noexcept
     : layout_(other.layout_),
+      filter_state_(other.filter_state_),
       descriptor_(std::move(other.descriptor_)),
       start_(std::exchange(other.start_, nullptr)) {}
 
 RingMemory& RingMemory::operator=(RingMemory&& other) noexcept {
   std::swap(layout_, other.layout_);
+  std::swap(filter_state_, other.filter_state_);
   std::swap(descriptor_, other.descriptor_);
   std::swap(start_, other.start_);
   return *this;
@@ -121,7 +133,35 @@ RingMemory::~RingMemory() {
 }
 
 void RingMemory::set_clock(abi::Clock clock) {
-  store(header().clock, static_cast<uint32_t>(clock));
+  store(header().clock, static_cast<uint32_t>(clock) | (load(header().clock) & abi::kLook));
+}
+
+void RingMemory::look_before_writing() { store(header().clock, load(header().clock) | abi::kLook); }
+
+abi::FilterArea& RingMemory::area() const {
+  return *reinterpret_cast<abi::FilterArea*>(start_ + layout_.filters());
+}
+
+void RingMemory::set_filters(std::span<const SitePredicate> predicates) {
+  // Half state % 2 holds for 2, 3, 4, ...; the program may be looking at the one that holds now.
+  filter_state_ = std::max(filter_state_, abi::kEverything) + 1;
+  abi::FilterHalf& half = area().halves[filter_state_ % 2];
+  // Entries from the front, what they lead to from the back.
+  uint32_t count = 0;
+  size_t back = sizeof half.bytes;
+  for (const auto& [id, bytes] : predicates) {
+    const size_t front = (size_t{count} + 1) * sizeof(abi::FilterEntry);
+    if (front > back || bytes.size() > back - front) continue;
+    back -= bytes.size();
+    const abi::FilterEntry entry{id, static_cast<uint16_t>(back),
+                                 static_cast<uint16_t>(bytes.size())};
+    std::memcpy(half.bytes + count * sizeof entry, &entry, sizeof entry);
+    std::memcpy(half.bytes + back, bytes.data(), bytes.size());
+    ++count;
+  }
+  store(half.count, count);
+  store(area().state, filter_state_);
+  look_before_writing();
 }
 
 void RingMemory::close() { store(header().clock, abi::kClosed); }

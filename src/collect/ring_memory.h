@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/file_descriptor.h"
@@ -25,6 +27,7 @@ struct RingLayout {
   uint64_t capacity() const { return uint64_t{1} << capacity_log2; }
   uint64_t block() const { return uint64_t{1} << block_log2; }
   uint64_t dictionary() const { return sizeof(probe::abi::Header); }
+  uint64_t filters() const;
   uint64_t controls() const;
   uint64_t data() const;
   uint64_t size() const { return data() + ((uint64_t{rings} + 1) << capacity_log2); }
@@ -35,12 +38,20 @@ struct RingLayout {
   static Result<RingLayout> read(Bytes memory, const std::string& name);
 };
 
+// Which records of a site are wanted: a probe::abi::Predicate.
+struct SitePredicate {
+  uint32_t id = 0;
+  std::vector<std::byte> bytes;
+};
+
 // A memory for one process, as its collector has it: mapped here, and a descriptor to hand out. Its
 // size is sealed, so that a program cannot make its collector fault. Pages that nobody writes to
 // take no memory.
 class RingMemory {
  public:
-  static Result<RingMemory> create(const RingLayout& layout, probe::abi::Clock clock);
+  // `contexts`: a mask of those that records are to tell.
+  static Result<RingMemory> create(const RingLayout& layout, probe::abi::Clock clock,
+                                   uint32_t contexts = 0);
   RingMemory(RingMemory&& other) noexcept;
   RingMemory& operator=(RingMemory&& other) noexcept;
   ~RingMemory();
@@ -51,6 +62,9 @@ class RingMemory {
 
   // The parts that a collector writes to.
   void set_clock(probe::abi::Clock clock);
+  // From now on the program does not write what these, by ascending id, do not let pass. As many as
+  // there is room for: what a record is worth, its reader has to see for itself.
+  void set_filters(std::span<const SitePredicate> predicates);
   // The program is to attach anew with its next event.
   void close();
   void set_tail(uint32_t ring, uint64_t tail);
@@ -69,9 +83,12 @@ class RingMemory {
  private:
   RingMemory() = default;
   probe::abi::RingControl& control(uint32_t ring) const;
+  void look_before_writing();
+  probe::abi::FilterArea& area() const;  // this reader's
   probe::abi::Header& header() const { return *reinterpret_cast<probe::abi::Header*>(start_); }
 
   RingLayout layout_;
+  uint32_t filter_state_ = 0;  // of the area; 0: there were never filters
   FileDescriptor descriptor_;
   std::byte* start_ = nullptr;
 };

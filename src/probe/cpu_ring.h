@@ -25,6 +25,8 @@ enum class Outcome : uint32_t {
   Changed = 5,  // somebody else was faster, or this is another CPU now
 };
 
+// In struct rseq: the number of the CPU; negative while the thread is not registered.
+inline constexpr uint64_t kCpuId = 4;
 // Where each thread's struct rseq is, from its thread pointer; 0: the C library has registered
 // none.
 int64_t rseq_offset();

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/filters.h"
+
+namespace strata::probe {
+namespace {
+
+// A filter that changes time and again while it is looked at: then the record passes.
+constexpr int kAttempts = 4;
+
+// The predicate of the site; empty, where the half has none.
+View find_predicate(const abi::FilterHalf& half, uint32_t id) {
+  const View bytes{half.bytes, sizeof half.bytes};
+  uint32_t low = 0;
+  uint32_t high = load(half.count);
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    abi::FilterEntry entry;
+    if (!bytes.read(middle * sizeof entry, entry)) return {};
+    if (entry.id == id) {
+      if (entry.predicate > bytes.size || entry.size > bytes.size - entry.predicate) return {};
+      return {bytes.data + entry.predicate, entry.size};
+    }
+    if (entry.id < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return {};
+}
+
+bool passes_area(const abi::FilterArea& area, uint32_t state, uint32_t id, View fields) {
+  for (int attempt = 0; state > abi::kEverything && attempt < kAttempts; ++attempt) {
+    const View predicate = find_predicate(area.halves[state % 2], id);
+    const bool passed = predicate.size == 0 || passes(predicate, fields);
+    // What was looked at before the state is looked at again.
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    const uint32_t now = load(area.state);
+    if (now == state) return passed;
+    state = now;
+  }
+  return state != abi::kNobody;
+}
+
+}  // namespace
+
+bool is_wanted(const Attachment& on, uint32_t id, View fields) {
+  bool read_by_anybody = false;
+  for (uint32_t reader = 0; reader < abi::kReaders; ++reader) {
+    const abi::FilterArea& area = on.filters[reader];
+    const uint32_t state = load(area.state);
+    if (state == abi::kNobody) continue;
+    if (passes_area(area, state, id, fields)) return true;
+    read_by_anybody = true;
+  }
+  return !read_by_anybody;
+}
+
+}  // namespace strata::probe
