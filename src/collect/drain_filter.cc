@@ -23,10 +23,11 @@ void DrainFilter::update(const Dictionary& dictionary, RingMemory& memory) {
   if (predicates_.size() != before) memory.set_filters(predicates_);
 }
 
-bool DrainFilter::passes(uint32_t id, Bytes fields) const {
+bool DrainFilter::passes(uint32_t id, Bytes fields, uint64_t duration) const {
   const auto found = std::ranges::lower_bound(predicates_, id, {}, &SitePredicate::id);
   if (found == predicates_.end() || found->id != id) return true;
-  return probe::passes({found->bytes.data(), found->bytes.size()}, {fields.data(), fields.size()});
+  return probe::passes({found->bytes.data(), found->bytes.size()}, {fields.data(), fields.size()},
+                       &duration);
 }
 
 }  // namespace strata::collect

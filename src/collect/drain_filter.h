@@ -24,8 +24,8 @@ class DrainFilter {
   // called whenever it may have grown.
   void update(const Dictionary& dictionary, RingMemory& memory);
 
-  // Of a site that is not known yet, all.
-  bool passes(uint32_t id, Bytes fields) const;
+  // Of a site that is not known yet, all. `duration`: of a span, in ns.
+  bool passes(uint32_t id, Bytes fields, uint64_t duration) const;
 
  private:
   const SiteFilters& filters_;

@@ -170,7 +170,17 @@ void ProcessDrain::read_dictionary() {
 
 bool ProcessDrain::is_wanted(const RingRecord& record) {
   if (dictionary_.find(record.id) == nullptr) read_dictionary();
-  return filter_.passes(record.id, record.payload);
+  const Site* site = dictionary_.find(record.id);
+  const bool is_span = site != nullptr && site->kind == abi::SiteKind::Span &&
+                       record.payload.size() >= sizeof(uint64_t);
+  return filter_.passes(record.id, record.payload, is_span ? duration_of(record) : 0);
+}
+
+// In ns, of a record that has the room for its begin.
+uint64_t ProcessDrain::duration_of(const RingRecord& span) const {
+  const auto begin = load_once<uint64_t>(span.payload.data());
+  const auto ticks = static_cast<double>(span.time - std::min(begin, span.time));
+  return static_cast<uint64_t>(ticks * traces_->nanoseconds_a_tick() + 0.5);
 }
 
 // No event can be. Such a one would hold up, or move, all that come behind it.
@@ -207,13 +217,11 @@ void ProcessDrain::put(Ring& ring, const RingRecord& record) {
     at = trace_->put_contexts(at, record.contexts);
   Bytes payload = record.payload.first(size);
   if (form->is_span) {
-    const auto begin = load_once<uint64_t>(payload.data());
-    const auto ticks = static_cast<double>(record.time - std::min(begin, record.time));
-    const auto duration = static_cast<uint64_t>(ticks * trace_->nanoseconds_a_tick() + 0.5);
-    std::memcpy(at, &begin, sizeof begin);
-    std::memcpy(at + sizeof begin, &duration, sizeof duration);
-    at += sizeof begin + sizeof duration;
-    payload = payload.subspan(sizeof begin);
+    const uint64_t duration = duration_of(record);
+    std::memcpy(at, payload.data(), sizeof(uint64_t));  // its begin
+    std::memcpy(at + sizeof(uint64_t), &duration, sizeof duration);
+    at += 2 * sizeof(uint64_t);
+    payload = payload.subspan(sizeof(uint64_t));
   }
   if (!payload.empty()) std::memcpy(at, payload.data(), payload.size());
   if (!form->is_fixed) at[payload.size()] = std::byte{record.truncated};

@@ -70,6 +70,7 @@ class ProcessDrain {
   const EventForm* find_form(uint32_t id);
   void read_dictionary();
   bool is_wanted(const RingRecord& record);
+  uint64_t duration_of(const RingRecord& span) const;
   void put(Ring& ring, const RingRecord& record);
   void lose(Ring& ring, uint64_t events);
   void tell_damage(Ring& ring);

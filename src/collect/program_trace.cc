@@ -111,7 +111,6 @@ Result<ProgramTrace> ProgramTrace::create(const Options& options) {
 ProgramTrace::ProgramTrace(ctf::Writer writer, ctf::StreamClassId stream, const Options& options)
     : writer_(std::move(writer)),
       stream_(stream),
-      nanoseconds_a_tick_(1e9 / static_cast<double>(options.clock.frequency)),
       contexts_(options.contexts),
       context_size_(abi::context_size(contexts_) - sizeof contexts_) {}
 

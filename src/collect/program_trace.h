@@ -65,8 +65,6 @@ class ProgramTrace {
   Result<ctf::StreamWriter*> add_stream(const TracedProcess& process, uint32_t ring);
   Status finish() { return writer_.finish(); }
 
-  double nanoseconds_a_tick() const { return nanoseconds_a_tick_; }
-
   // What each event has before its fields.
   size_t context_size() const { return context_size_; }
   // Gives where the fields go. Of what the record does not tell: no thread, no name, CPU 0.
@@ -79,7 +77,6 @@ class ProgramTrace {
 
   ctf::Writer writer_;
   ctf::StreamClassId stream_;
-  double nanoseconds_a_tick_;
   uint32_t contexts_;
   size_t context_size_;
   // By their declarations: processes of one program may have loaded different libraries.
@@ -92,6 +89,8 @@ class ProgramTraces {
  public:
   ProgramTraces(std::string folder, ctf::NewClock clock, uint32_t contexts)
       : folder_(std::move(folder)), clock_(std::move(clock)), contexts_(contexts) {}
+
+  double nanoseconds_a_tick() const { return 1e9 / static_cast<double>(clock_.frequency); }
 
   // Makes it where there is none yet, as FOLDER/app-NAME.
   Result<ProgramTrace*> of(const std::string& program, size_t types);

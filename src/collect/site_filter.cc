@@ -60,9 +60,13 @@ std::optional<std::string> constant(const Site& site, std::string_view name) {
   return std::nullopt;
 }
 
+// A span's, which only its trace has as a field.
+const SiteField kDuration{"duration_ns", FieldShape::Number, 8, false, false, {}};
+
 const SiteField* find_field(const Site& site, std::string_view name) {
   const auto found = std::ranges::find(site.fields, name, &SiteField::name);
-  return found == site.fields.end() ? nullptr : &*found;
+  if (found != site.fields.end()) return &*found;
+  return site.kind == abi::SiteKind::Span && name == kDuration.name ? &kDuration : nullptr;
 }
 
 class PredicateWriter {
@@ -81,8 +85,9 @@ class PredicateWriter {
     if (is_text ? term.is_cpus || !is_for_texts(term.comparison)
                 : term.comparison == Comparison::Like)
       return if_false;
-    abi::Test test = place_of(*field);
-    test.load = load_of(*field);
+    abi::Test test{};
+    if (field != &kDuration) test = place_of(*field);
+    test.load = field == &kDuration ? abi::Load::Duration : load_of(*field);
     test.accepts = accepted(term.comparison);
     if (is_text) {
       test.value = add_text(term.text);

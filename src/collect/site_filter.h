@@ -17,9 +17,9 @@ namespace strata::collect {
 using SiteFilters = std::map<std::string, std::vector<trace::FilterTree>>;
 
 // The filters of a site as a predicate (probe/predicate.h), which programs and collector evaluate.
-// Besides its fields, a filter may name what docs/filter.md tells of every event, of which `event`
-// and `system` are known here; a field that the site lacks makes a comparison fail. An error: there
-// are too many comparisons.
+// Besides its fields, a filter may name a span's duration_ns, and of what docs/filter.md tells of
+// every event, `event` and `system`. A field that the site lacks makes a comparison fail. An error:
+// there are too many comparisons.
 Result<std::vector<std::byte>> make_predicate(std::span<const trace::FilterTree> filters,
                                               const Site& site);
 

@@ -284,7 +284,9 @@ struct Skip {
   uint16_t element;  // the size of a sequence's; 0: a string
 };
 
-enum class Load : uint8_t { U8, U16, U32, U64, S8, S16, S32, S64, F32, F64, Text };
+// Duration: of a span, in ns. Only who reads the record knows it: where a program comes to such a
+// test, the record passes.
+enum class Load : uint8_t { U8, U16, U32, U64, S8, S16, S32, S64, F32, F64, Text, Duration };
 
 // How a field and a value may relate; a test accepts some of these.
 enum : uint8_t {

@@ -52,7 +52,8 @@ struct View {
 
 class PredicateRun {
  public:
-  PredicateRun(View predicate, View fields) : predicate_(predicate), fields_(fields) {}
+  PredicateRun(View predicate, View fields, const uint64_t* duration)
+      : predicate_(predicate), fields_(fields), duration_(duration) {}
 
   bool passes() {
     if (!predicate_.read(offsetof(abi::Predicate, first), next_) ||
@@ -130,6 +131,9 @@ class PredicateRun {
         return relate_floats<double>(test, relation);
       case abi::Load::Text:
         return relate_texts(test, relation);
+      case abi::Load::Duration:
+        if (duration_ != nullptr) relation = relation_of(*duration_, test.value);
+        return duration_ != nullptr;
     }
     return false;
   }
@@ -141,14 +145,16 @@ class PredicateRun {
     return value == with ? abi::kEqual : abi::kUnordered;
   }
 
+  template <typename Wide>
+  static uint8_t relation_of(Wide value, Wide with) {
+    return static_cast<uint8_t>(order(value, with) | ((value & with) != 0 ? abi::kCommonBits : 0));
+  }
+
   template <typename Stored, typename Wide>
   bool relate_integers(const abi::Test& test, uint8_t& relation) const {
     Stored stored;
     if (!fields_.read(at_ + test.offset, stored)) return false;
-    const auto value = static_cast<Wide>(stored);
-    const auto with = static_cast<Wide>(test.value);
-    relation =
-        static_cast<uint8_t>(order(value, with) | ((value & with) != 0 ? abi::kCommonBits : 0));
+    relation = relation_of(static_cast<Wide>(stored), static_cast<Wide>(test.value));
     return true;
   }
 
@@ -180,6 +186,7 @@ class PredicateRun {
 
   View predicate_;
   View fields_;
+  const uint64_t* duration_;
   uint8_t next_ = abi::kPass;
   uint8_t tests_ = 0;
   uint16_t skips_ = 0;
@@ -187,6 +194,9 @@ class PredicateRun {
   size_t at_ = 0;  // where the base is
 };
 
-inline bool passes(View predicate, View fields) { return PredicateRun(predicate, fields).passes(); }
+// `duration`: of the span that the record is of, where it is known.
+inline bool passes(View predicate, View fields, const uint64_t* duration = nullptr) {
+  return PredicateRun(predicate, fields, duration).passes();
+}
 
 }  // namespace strata::probe

@@ -37,6 +37,8 @@ std::string fields_of(const collect::Site& site) {
   std::string text;
   for (const collect::SiteField& field : site.fields)
     (text += text.empty() ? "" : ", ") += field.name;
+  if (site.kind == probe::abi::SiteKind::Span)
+    text += text.empty() ? "duration_ns" : ", duration_ns";
   return text.empty() ? "none" : text;
 }
 

@@ -135,6 +135,24 @@ TEST_F(SiteFilter, ASpansFieldsLieBehindItsBegin) {
   EXPECT_FALSE(probe::passes({made.data(), made.size()}, {fields_.data(), fields_.size()}));
 }
 
+TEST_F(SiteFilter, ASpansDurationIsKnownToItsReaderOnly) {
+  collect::Site span = order_site();
+  span.kind = abi::SiteKind::Span;
+  const std::vector<trace::FilterTree> filters = {
+      *trace::parse_filter("change == 0 and duration_ns > 1000")};
+  const std::vector<std::byte> made = *collect::make_predicate(filters, span);
+  std::vector<std::byte> record(64);
+  const probe::View fields{record.data(), record.size()};
+  const uint64_t is_short = 1000;
+  const uint64_t is_long = 1001;
+  EXPECT_TRUE(probe::passes({made.data(), made.size()}, fields, &is_long));
+  EXPECT_FALSE(probe::passes({made.data(), made.size()}, fields, &is_short));
+  EXPECT_TRUE(probe::passes({made.data(), made.size()}, fields)) << "in the program";
+  record[12] = std::byte{1};
+  EXPECT_FALSE(probe::passes({made.data(), made.size()}, fields)) << "in the program";
+  EXPECT_FALSE(collect::has_field(site_, "duration_ns"));
+}
+
 TEST_F(SiteFilter, MoreComparisonsThanThereAreNumbersForAreRefused) {
   std::string text = "size == 0";
   for (int i = 1; i < 254; ++i) text += " or size == " + std::to_string(i);

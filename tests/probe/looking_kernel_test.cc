@@ -109,7 +109,10 @@ TEST_P(Looking, FiltersMayBeReplacedWhileTheyAreLookedAt) {
         if (dictionary.find(id)->name == "step")
           predicates[way].push_back(
               {id, *collect::make_predicate(ways[way].begin()->second, *dictionary.find(id))});
-    for (size_t i = 0; told->stage != 3; ++i) memory.set_filters(predicates[i % 2]);
+    for (size_t i = 0; told->stage != 3; ++i) {
+      memory.set_filters(predicates[i % 2]);
+      usleep(20);  // not so often that the program gives up looking
+    }
   });
   EXPECT_EQ(in_child([&] {
               switch_on();

@@ -57,6 +57,13 @@ def which_probes(folder, emitter):
     names = sorted(event["event"] for event in machine.events(out))
     assert names == ["level"] + ["order"] * 10, names
 
+    for limit, expected in [("1000000", 1), ("1000000000", 0)]:
+        out = folder / f"longer{limit}"
+        machine.fine("record", "--no-state", "-o", out, "--app", emitter.program, "-e", "emitter:nap",
+                     "-F", f"duration_ns > {limit} and us == 2000", "--", emitter.program,
+                     emitter.file(), "kinds")
+        assert len(machine.events(out)) == expected, limit
+
     out = folder / "all"
     done = machine.run("record", "--no-state", "-o", out, "--app", emitter.program, "-F", "size == 3",
                        "-e", "emitter:[lo]*", "--", emitter.program, emitter.file(), "orders", 10)
