@@ -231,7 +231,7 @@ def probe_memory():
     header = struct.pack("=IIiIQ", len(entry), 1, -1, 0, 2).ljust(64, b"\0")
     dictionary = entry.ljust(512, b"\0")
     # Behind the dictionary, which ends at 704, the collector has its filters: they are left out.
-    controls = 704 + 7 * 65600
+    controls = (704 + 7 * 65536 + 127) // 128 * 128
     control = struct.pack("=QQQ", len(records), 0, 4).ljust(-controls % 4096, b"\0")
     return header + dictionary + control + records
 

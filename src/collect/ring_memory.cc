@@ -14,6 +14,7 @@ namespace abi = probe::abi;
 namespace {
 
 constexpr uint64_t kPage = 4096;
+constexpr uint32_t kReader = 0;  // of those that may share a memory: this one
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) & ~(to - 1); }
 
@@ -108,7 +109,7 @@ Result<RingMemory> RingMemory::create(const RingLayout& layout, abi::Clock clock
   header.filters = static_cast<uint32_t>(layout.filters());
   header.clock = static_cast<uint32_t>(clock);
   header.contexts = contexts;
-  memory.area().state = abi::kEverything;
+  header.filtering[kReader] = abi::kEverything;
   if (contexts != 0) memory.look_before_writing();
   header.magic = abi::kMagic;
   return memory;
@@ -116,13 +117,13 @@ Result<RingMemory> RingMemory::create(const RingLayout& layout, abi::Clock clock
 
 RingMemory::RingMemory(RingMemory&& other) noexcept
     : layout_(other.layout_),
-      filter_state_(other.filter_state_),
+      filtering_(other.filtering_),
       descriptor_(std::move(other.descriptor_)),
       start_(std::exchange(other.start_, nullptr)) {}
 
 RingMemory& RingMemory::operator=(RingMemory&& other) noexcept {
   std::swap(layout_, other.layout_);
-  std::swap(filter_state_, other.filter_state_);
+  std::swap(filtering_, other.filtering_);
   std::swap(descriptor_, other.descriptor_);
   std::swap(start_, other.start_);
   return *this;
@@ -138,14 +139,11 @@ void RingMemory::set_clock(abi::Clock clock) {
 
 void RingMemory::look_before_writing() { store(header().clock, load(header().clock) | abi::kLook); }
 
-abi::FilterArea& RingMemory::area() const {
-  return *reinterpret_cast<abi::FilterArea*>(start_ + layout_.filters());
-}
-
 void RingMemory::set_filters(std::span<const SitePredicate> predicates) {
-  // Half state % 2 holds for 2, 3, 4, ...; the program may be looking at the one that holds now.
-  filter_state_ = std::max(filter_state_, abi::kEverything) + 1;
-  abi::FilterHalf& half = area().halves[filter_state_ % 2];
+  // 2, 3, 4, ...: the program may be looking at the half that holds now.
+  filtering_ = std::max(filtering_, abi::kEverything) + 1;
+  auto& area = reinterpret_cast<abi::FilterArea*>(start_ + layout_.filters())[kReader];
+  abi::FilterHalf& half = area.halves[filtering_ % 2];
   // Entries from the front, what they lead to from the back.
   uint32_t count = 0;
   size_t back = sizeof half.bytes;
@@ -160,7 +158,7 @@ void RingMemory::set_filters(std::span<const SitePredicate> predicates) {
     ++count;
   }
   store(half.count, count);
-  store(area().state, filter_state_);
+  store(header().filtering[kReader], filtering_);
   look_before_writing();
 }
 

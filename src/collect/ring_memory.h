@@ -84,11 +84,10 @@ class RingMemory {
   RingMemory() = default;
   probe::abi::RingControl& control(uint32_t ring) const;
   void look_before_writing();
-  probe::abi::FilterArea& area() const;  // this reader's
   probe::abi::Header& header() const { return *reinterpret_cast<probe::abi::Header*>(start_); }
 
   RingLayout layout_;
-  uint32_t filter_state_ = 0;  // of the area; 0: there were never filters
+  uint32_t filtering_ = 0;  // as the header has it; 0: there were never filters
   FileDescriptor descriptor_;
   std::byte* start_ = nullptr;
 };

@@ -190,6 +190,10 @@ enum class Policy : uint32_t {
 
 inline constexpr uint64_t kMagic = 0x31524154'42525053;  // "SPRBTAR1" as it lies in memory
 
+inline constexpr uint32_t kReaders = 7;     // who may share a memory; each has an area for filters
+inline constexpr uint32_t kNobody = 0;      // nobody reads by this area: it decides nothing
+inline constexpr uint32_t kEverything = 1;  // a reader that wants all records
+
 // The first line is written by the collector before anybody else has the memory, and never again.
 struct Header {
   uint64_t magic;
@@ -211,6 +215,8 @@ struct Header {
   alignas(64) uint32_t clock;  // a Clock, or kClosed; with kLook or without
   uint32_t sleeps;             // 1: the collector waits for this (a futex) to become 0
   uint32_t contexts;           // a mask of those wanted
+  // Of each reader: kNobody, kEverything, or higher: half `filtering % 2` of its area holds.
+  uint32_t filtering[kReaders];
 
   // By the program.
   alignas(64) uint32_t dictionary_used;  // bytes that are valid
@@ -238,21 +244,16 @@ static_assert(sizeof(Module) == 32);
 
 // ---- Filters ----
 
-inline constexpr uint32_t kReaders = 7;
-
 // What one reader wants. It is written while the program looks at it: one half holds while the
-// other is written, and one store changes them over.
+// other is written, and one store, to Header::filtering, changes them over.
 struct FilterHalf {
   uint32_t count;  // of FilterEntries, by ascending id
   uint32_t reserved;
   std::byte bytes[32760];  // the entries, then the predicates
 };
 struct alignas(64) FilterArea {
-  uint32_t state;  // kNobody, kEverything, or higher: half state % 2 holds
   FilterHalf halves[2];
 };
-inline constexpr uint32_t kNobody = 0;      // nobody reads by this area: it decides nothing
-inline constexpr uint32_t kEverything = 1;  // a reader that wants all records
 
 // A site without one is not filtered.
 struct FilterEntry {

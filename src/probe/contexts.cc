@@ -12,6 +12,7 @@
 namespace strata::probe {
 namespace {
 
+#if defined(__GLIBC__)
 // The thread's number, as long as the attachment is the one it was asked in. A forked child, whose
 // only thread has another number, attaches anew. (A child of vfork() has its parent's.)
 struct KnownThread {
@@ -29,6 +30,10 @@ int32_t thread_number(const Attachment& on) {
   }
   return known_thread.tid;
 }
+#else
+// Other C libraries do not load libraries that have such variables.
+int32_t thread_number(const Attachment&) { return static_cast<int32_t>(syscall(SYS_gettid)); }
+#endif
 
 uint32_t cpu_number(const std::byte* rseq) {
   if (rseq != nullptr) return *reinterpret_cast<const volatile uint32_t*>(rseq + kCpuId);

@@ -28,17 +28,19 @@ View find_predicate(const abi::FilterHalf& half, uint32_t id) {
   return {};
 }
 
-bool passes_area(const abi::FilterArea& area, uint32_t state, uint32_t id, View fields) {
-  for (int attempt = 0; state > abi::kEverything && attempt < kAttempts; ++attempt) {
-    const View predicate = find_predicate(area.halves[state % 2], id);
+// `filtering` is what Header::filtering said just now, and `says` is where it says so.
+bool passes_area(const abi::FilterArea& area, const uint32_t& says, uint32_t filtering, uint32_t id,
+                 View fields) {
+  for (int attempt = 0; filtering > abi::kEverything && attempt < kAttempts; ++attempt) {
+    const View predicate = find_predicate(area.halves[filtering % 2], id);
     const bool passed = predicate.size == 0 || passes(predicate, fields);
-    // What was looked at before the state is looked at again.
+    // All of this was read before it is looked at again.
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    const uint32_t now = load(area.state);
-    if (now == state) return passed;
-    state = now;
+    const uint32_t now = load(says);
+    if (now == filtering) return passed;
+    filtering = now;
   }
-  return state != abi::kNobody;
+  return filtering != abi::kNobody;
 }
 
 }  // namespace
@@ -46,10 +48,10 @@ bool passes_area(const abi::FilterArea& area, uint32_t state, uint32_t id, View 
 bool is_wanted(const Attachment& on, uint32_t id, View fields) {
   bool read_by_anybody = false;
   for (uint32_t reader = 0; reader < abi::kReaders; ++reader) {
-    const abi::FilterArea& area = on.filters[reader];
-    const uint32_t state = load(area.state);
-    if (state == abi::kNobody) continue;
-    if (passes_area(area, state, id, fields)) return true;
+    const uint32_t& says = on.header->filtering[reader];
+    const uint32_t filtering = load(says);
+    if (filtering == abi::kNobody) continue;
+    if (passes_area(on.filters[reader], says, filtering, id, fields)) return true;
     read_by_anybody = true;
   }
   return !read_by_anybody;

@@ -116,6 +116,12 @@ uint32_t word_of(const std::byte* record) {
   return word;
 }
 
+// Whether it may still be written there: neither another collector nor another clock has come.
+bool is_current(const Attachment& to, const Event& event) {
+  return load(state().generation) == to.generation &&
+         (load(*to.clock) & abi::kClockMask) == event.clock;
+}
+
 enum class Written : uint8_t { Done, Lost, Full, Stale };
 
 Written write_locked(const Attachment& to, abi::RingControl& control, const Event& event) {
@@ -124,9 +130,9 @@ Written write_locked(const Attachment& to, abi::RingControl& control, const Even
     count(control.lost);
     return Written::Lost;
   }
-  if (load(state().generation) != to.generation) return Written::Stale;
   std::byte* const data = to.data + (uint64_t{to.fallback} << to.capacity_log2);
   while (true) {
+    if (!is_current(to, event)) return Written::Stale;
     const uint64_t head = load(control.head);
     const uint64_t end = load(control.end);
     if ((end & 7) == event.clock && head + event.size <= end) {
@@ -163,12 +169,12 @@ std::byte* thread_rseq(const Attachment& to) {
 #endif
 }
 
-// False: the attachment is not the current one.
+// False: it is not current any more.
 bool write(const Attachment& to, Event& event) {
   std::byte* const rseq = thread_rseq(to);
 #if defined(__x86_64__)
   for (int attempt = 0; rseq != nullptr && attempt < kAttempts;) {
-    if (load(state().generation) != to.generation) return false;
+    if (!is_current(to, event)) return false;
     const uint64_t index = *reinterpret_cast<volatile uint32_t*>(rseq + to.index);
     if (index >= to.rings) break;
     abi::RingControl& control = to.controls[index];
@@ -180,7 +186,8 @@ bool write(const Attachment& to, Event& event) {
       const uint64_t time = read_clock_ordered(abi::Clock{event.clock});
       __builtin_memcpy(event.record, &time, sizeof time);
       std::byte* const place = to.data + (index << to.capacity_log2) + (head & to.mask);
-      if (ring.append({head, head + event.size, event.record, place, event.size, nullptr, 0}))
+      if (ring.append({head, head + event.size, event.record, place, event.size, nullptr, 0,
+                       abi::Clock{event.clock}}))
         return true;
       ++attempt;
       continue;
