@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as the memory of a program: its dictionary, its rings.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -43,8 +44,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   layout.capacity_log2 = 15;
   layout.block_log2 = 14;
   layout.dictionary_size = 512;
-  std::vector<std::byte> memory(layout.size());
+  // The same for all inputs, since most of it is the collector's and stays as it is.
+  static std::vector<std::byte> memory(layout.size());
   constexpr size_t kProgramsPart = offsetof(probe::abi::Header, dictionary_used);
+  std::fill_n(memory.begin() + kProgramsPart, layout.filters() - kProgramsPart, std::byte{0});
+  std::fill(memory.begin() + static_cast<long>(layout.controls()), memory.end(), std::byte{0});
   const size_t before_filters = std::min(size - 1, layout.filters() - kProgramsPart);
   std::memcpy(memory.data() + kProgramsPart, data + 1, before_filters);
   std::memcpy(memory.data() + layout.controls(), data + 1 + before_filters,
