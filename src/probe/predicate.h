@@ -22,13 +22,16 @@ struct View {
   // Each byte is read once, since somebody else may be writing there.
   template <typename T>
   bool read(size_t at, T& value) const {
-    static_assert(sizeof(T) <= 8 || sizeof(T) % 8 == 0);
     if (size < sizeof value || at > size - sizeof value) return false;
-    if constexpr (sizeof(T) > 8) {
+    if constexpr (__is_class(T)) {
+      static_assert(sizeof(T) % sizeof(uint64_t) == 0);
       struct Words {
-        uint64_t word[sizeof(T) / 8];
+        uint64_t word[sizeof(T) / sizeof(uint64_t)];
       } words;
-      for (size_t i = 0; i < sizeof(T) / 8; ++i) words.word[i] = once<uint64_t>(at + i * 8);
+      for (uint64_t& word : words.word) {
+        word = once<uint64_t>(at);
+        at += sizeof word;
+      }
       value = __builtin_bit_cast(T, words);
     } else {
       value = once<T>(at);

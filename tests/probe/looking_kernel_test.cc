@@ -129,6 +129,36 @@ TEST_P(Looking, FiltersMayBeReplacedWhileTheyAreLookedAt) {
     EXPECT_TRUE(record.at<uint32_t>(0) == 0 || record.at<uint64_t>(4) % 2 == 1);
 }
 
+TEST_P(Looking, ARecordIsWrittenWhereAnyReaderWantsIt) {
+  Collector collector(layout());
+  const SharedTold told;
+  const collect::SiteFilters none = filters("stress:step", "number < 0");
+  // As another reader would, that shares the memory.
+  const auto say = [&](uint32_t wanted) {
+    auto* const header = const_cast<std::byte*>(collector.memory(0).bytes().data());
+    __atomic_store_n(&reinterpret_cast<abi::Header*>(header)->filtering[abi::kReaders - 1], wanted,
+                     __ATOMIC_RELEASE);
+  };
+  std::jthread collecting([&] {
+    when_handed_over(told, 1, [&] { set_filters(collector, none); });
+    when_handed_over(told, 3, [&] { say(abi::kEverything); });
+    when_handed_over(told, 5, [&] { say(abi::kNobody); });
+  });
+  EXPECT_EQ(in_child([&] {
+              switch_on();
+              fire(told, 0, 1);
+              for (uint32_t i = 0; i < 3; ++i) {
+                hand_over(told, static_cast<int>(2 * i + 1));
+                fire(told, i + 1, 10);
+              }
+            }),
+            0);
+  const KeptRings kept = collector.read();
+  EXPECT_EQ(kept.kept(), 1u + 10u);
+  for (const KeptRecord& record : kept.all())
+    EXPECT_THAT(record.at<uint32_t>(0), testing::AnyOf(0u, 2u));
+}
+
 // A thread's number by what is shared, its CPU by the event.
 void tell_self(const SharedTold& told, uint32_t thread) {
   told->completed[thread] = static_cast<uint64_t>(gettid());
