@@ -125,10 +125,9 @@ Result<AppRequest> choose_probes(const std::vector<std::string>& programs,
   std::vector<Wanted> wanted;
   std::vector<EventWish> for_the_kernel;
   for (EventWish& wish : wishes) {
-    Wanted& one = wanted.emplace_back(trace::EventPattern(wish.pattern));
+    Wanted one{trace::EventPattern(wish.pattern), {}};
     if (!any_site(request.files,
                   [&](const FileSite& site) { return chooses(one.pattern, site); })) {
-      wanted.pop_back();
       for_the_kernel.push_back(std::move(wish));
       continue;
     }
@@ -136,11 +135,14 @@ Result<AppRequest> choose_probes(const std::vector<std::string>& programs,
     filters.insert(filters.end(), wish.filters.begin(), wish.filters.end());
     if (Status status = add_filters(filters, request.files, one); !status)
       return std::move(status).error();
+    wanted.push_back(std::move(one));
   }
   wishes = std::move(for_the_kernel);
   if (wanted.empty()) {
-    if (Status status = add_filters(filters_for_all, request.files, wanted.emplace_back()); !status)
+    Wanted all;
+    if (Status status = add_filters(filters_for_all, request.files, all); !status)
       return std::move(status).error();
+    wanted.push_back(std::move(all));
   }
   if (Status status = give_filters(wanted, request); !status) return std::move(status).error();
   if (request.empty())
