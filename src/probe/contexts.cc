@@ -14,7 +14,7 @@ namespace {
 
 #if defined(__GLIBC__)
 // The thread's number, as long as the attachment is the one it was asked in. A forked child, whose
-// only thread has another number, attaches anew. (A child of vfork() has its parent's.)
+// only thread has another number, attaches anew. (Around vfork(), one may have the other's.)
 struct KnownThread {
   uint32_t generation;
   int32_t tid;

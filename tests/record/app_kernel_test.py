@@ -93,10 +93,10 @@ def short_processes(folder, emitter):
     assert kept(out / "app-emitter") + part["lost"] == 5 * count, part
 
 
-def killed(folder, emitter, kills):
+def killed(folder, emitter, kills, *words):
     """Programs that are killed at any moment, while they are drained: nothing is missing."""
-    out, chance = folder / "killed", random.Random(5)
-    recording = recorder(out, "--app", emitter.program, "--buffer-size", "1M")
+    out, chance = folder / f"killed{len(words)}", random.Random(5)
+    recording = recorder(out, "--app", emitter.program, "--buffer-size", "1M", *words)
     completed = calls = 0
     for i in range(kills):
         file, threads = emitter.file(), 1 + i % 2
@@ -151,6 +151,7 @@ def main():
         running_and_later(folder, emitter)
         short_processes(folder, emitter)
         killed(folder, emitter, 25)
+        killed(folder, emitter, 25, "--context", "tid,cpu", "-e", "emitter:step", "-F", "number >= 0")
         one_timeline(folder, emitter, 10000)
     print("all that was told is there, or counted")
 
