@@ -203,8 +203,10 @@ struct Filter::State {
         case Pseudo::System:
           return !term.is_cpus && compare(type.system, term) ? if_true : if_false;
         case Pseudo::Comm:
+          // What the event itself tells is sooner known than what was learned of the thread.
           test.is_text = true;
-          test.load = Load::Comm;
+          test.field = type.comm;
+          test.load = type.comm ? Load::Field : Load::Comm;
           break;
         case Pseudo::Cpu:
           test.load = Load::Cpu;

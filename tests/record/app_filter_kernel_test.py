@@ -96,7 +96,8 @@ def contexts(folder, emitter):
     for cpu in {event["cpu"] for event in events}:
         of_cpu = machine.events(out, "--cpu", str(cpu))
         assert of_cpu == [event for event in events if event["cpu"] == cpu], (cpu, of_cpu)
-    assert "self-3" in machine.fine("dump", out)
+    of_name = machine.events(out, "-F", "comm == self-3")
+    assert of_name == [event for event in events if event["comm"] == "self-3"] and of_name, of_name
 
     kept(out / "app-emitter")
     if shutil.which("babeltrace2"):
