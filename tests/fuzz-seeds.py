@@ -220,17 +220,20 @@ def probe_memory():
     entry = struct.pack("=IIIIQQ", (32 + len(sites) + 7) // 8 * 8, 16, len(sites), 1, 0, 0) + sites
     entry += bytes(-len(entry) % 8)
 
-    def record(identity, payload):
+    def record(identity, payload, bits=0):
         size = (12 + len(payload) + 7) // 8 * 8
-        return (struct.pack("=QI", 5, identity << 11 | size // 8) + payload).ljust(size, b"\0")
+        return (struct.pack("=QI", 5, identity << 12 | bits | size // 8) + payload).ljust(size, b"\0")
 
     fields = struct.pack("=I3sHHHi", 7, b"ab\0", 2, 8, 9, 1)
     records = record(1, struct.pack("=IQQ", 0, 0, 0)) + record(16, fields)
     records += record(2, struct.pack("=IQ", 0, 3)) + record(16, fields)
+    records += record(16, struct.pack("=Ii16sI", 7, 17, b"thread", 1) + fields, 0x800)
     header = struct.pack("=IIiIQ", len(entry), 1, -1, 0, 2).ljust(64, b"\0")
-    dictionary = entry.ljust(512, b"\0").ljust(576, b"\0")
-    control = struct.pack("=QQQ", len(records), 0, 4).ljust(128, b"\0")
-    return (header + dictionary + control).ljust(4096 - 128, b"\0") + records
+    dictionary = entry.ljust(512, b"\0")
+    # Behind the dictionary, which ends at 704, the collector has its filters: they are left out.
+    controls = (704 + 7 * 65536 + 127) // 128 * 128
+    control = struct.pack("=QQQ", len(records), 0, 4).ljust(-controls % 4096, b"\0")
+    return header + dictionary + control + records
 
 
 def seeds(name):

@@ -67,6 +67,14 @@ case $name in
     printf 'SPRBSES1\2\0\0\0\21\47\0\0\1\0\0\0\4\0\0\0shop/usr/bin/shop' > "$out/given"
     printf 'SPRBSES1\2\0\0\0\0\0\0\0\377\377\377\377\0\0\0\0' > "$out/last"
     ;;
+  collect/predicate)
+    printf '\x00\x18%b%b%b' '\x00\x01\x00\x00\x00\x00\x00\x00' '\x02\x04\xff\xfe\x00\x00\x00\x00' \
+      '\x00\x10\x00\x00\x00\x00\x00\x00\x01\x20\x00\x00' > "$out/predicate"
+    printf '\x01%s\x00%s' 'a*[!x-z]?\*' 'abcd*' > "$out/glob"
+    printf '\x02%s\x00%b' 'size > 5 and (customer ~ "a*" or note == late) and big & CPUS{1-3}' \
+      '\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00ab\x00\x00\x00\x00\x00\x01\x00\x05\x00late\x00\x02\x00\x00\x00\x00\x00\x00\x00' \
+      > "$out/filter"
+    ;;
   collect/process_files)
     cp /proc/self/maps /proc/self/status "$out"
     printf '7f1000-7f3000 r-xp 00002000 00:2a 99  /a b/x (deleted)\n' > "$out/deleted"

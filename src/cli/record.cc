@@ -69,6 +69,8 @@ Status check_flight(const RecordArguments& arguments) {
     return fail("--counters are written as they come, and --flight writes nothing");
   if (arguments.flight && !arguments.apps.empty())
     return fail("--app writes what programs tell as it comes, and --flight writes nothing");
+  if (arguments.apps.empty() && !arguments.contexts.empty())
+    return fail("--context is what the events of --app tell besides, and none is given");
   if (!arguments.apps.empty() && !(arguments.keep.empty() && arguments.max_size.empty()))
     return fail("--app records into one folder: not with --keep or --max-size");
   return {};
@@ -185,10 +187,13 @@ Status choose_events(const RecordArguments& arguments, record::SessionRequest& r
     else
       (wishes.empty() ? for_all : wishes.back().filters).push_back(condition.text);
   }
-  const Result<record::AppRequest> app = record::choose_probes(arguments.apps, wishes);
+  const Result<record::AppRequest> app = record::choose_probes(arguments.apps, wishes, for_all);
   if (!app) return app.error();
   request.app = *app;
   request.app.buffer_bytes = request.buffer_bytes;
+  const Result<uint32_t> contexts = record::parse_contexts(arguments.contexts);
+  if (!contexts) return contexts.error();
+  request.app.contexts = *contexts;
   std::vector<std::string> names = arguments.profiles;
   // Who asks for something in particular gets that alone.
   const bool asked = !wishes.empty() || !arguments.uprobes.empty() || !arguments.usdts.empty() ||

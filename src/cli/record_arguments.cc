@@ -19,8 +19,8 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
                    "A file with more profiles (docs/profiles.md)")
       ->type_name("FILE");
   conditions.add_to(*record,
-                    "Only events that fulfil this condition, which the kernel decides:\n"
-                    "after an -e it is that event's, before any it is for all");
+                    "Only events that fulfil this condition, which the kernel decides, or of\n"
+                    "--app the program: after an -e it is that event's, before any it is for all");
   add_repeated(*record, "-p,--pid", arguments.pids,
                "Only these processes and those they start; repeatable, or 1,2,3")
       ->delimiter(',')
@@ -48,6 +48,11 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
                "of a process, or of the running ones of this name. -e chooses among them,\n"
                "and other -e or --profile add the kernel's events (docs/probe.md); repeatable")
       ->type_name("FILE|PID|NAME");
+  add_repeated(*record, "--context", arguments.contexts,
+               "What their events tell besides, of the thread that they are of: tid, comm, cpu;\n"
+               "repeatable, or a,b")
+      ->delimiter(',')
+      ->type_name("NAME,...");
   add_repeated(*record, "--counters", arguments.counters,
                "Performance counters, read at every switch: cache-misses,major-faults,...")
       ->delimiter(',')

@@ -19,6 +19,9 @@ namespace abi = probe::abi;
 namespace {
 
 constexpr std::chrono::milliseconds kPeriod(100);
+// For a program that has its rings and is about to tell of its sites, so that it knows of filters
+// before it has written much.
+constexpr std::chrono::milliseconds kFirstSites(1);
 // A record that was being written when its site was switched off, or the rings were closed, is
 // there after this.
 constexpr std::chrono::milliseconds kLastRecords(2);
@@ -49,7 +52,7 @@ Result<std::unique_ptr<Collector>> Collector::start(CollectorOptions options) {
   const std::string folder = std::filesystem::path(options.socket).parent_path();
   if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST)
     return system_error(folder, "cannot make the folder of the socket", errno);
-  Rendezvous::Options meeting{options.socket, options.layout, options.clock};
+  Rendezvous::Options meeting{options.socket, options.layout, options.clock, options.contexts};
   std::unique_ptr<Collector> collector(new Collector(std::move(options)));
   Collector* self = collector.get();
   self->stop_serving_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
@@ -72,8 +75,9 @@ Result<std::unique_ptr<Collector>> Collector::start(CollectorOptions options) {
 }
 
 Collector::Collector(CollectorOptions options)
-    : options_{options.clock, options.quota, std::move(options.sites), false},
-      traces_(std::move(options.folder), std::move(options.declared_clock)) {}
+    : options_{options.clock, options.quota, std::move(options.sites), std::move(options.filters),
+               false},
+      traces_(std::move(options.folder), std::move(options.declared_clock), options.contexts) {}
 
 Collector::~Collector() { (void)stop(); }
 
@@ -176,7 +180,9 @@ void Collector::sleep() {
     }
     is_urgent = is_urgent || process->is_urgent();
   }
-  if (!is_urgent) wait_for_any(words, kPeriod);
+  const bool awaits_sites =
+      std::ranges::any_of(processes_, [](const auto& process) { return process->awaits_sites(); });
+  if (!is_urgent) wait_for_any(words, awaits_sites ? kFirstSites : kPeriod);
   __atomic_store_n(&asleep_, 0, __ATOMIC_SEQ_CST);
   for (const auto& process : processes_) process->end_alarm();
 }

@@ -32,6 +32,8 @@ struct CollectorOptions {
   ctf::NewClock declared_clock;         // the same, as traces tell it
   uint64_t quota = uint64_t{16} << 30;  // bytes of events a process; the rest counts as lost
   ChosenSites sites;
+  SiteFilters filters;    // sites that are not in it are not filtered
+  uint32_t contexts = 0;  // what events tell of their threads: a mask of probe::abi's
 };
 
 // Brings what programs write to their rings into CTF traces, until it is stopped; of the sites that

@@ -42,7 +42,8 @@ ProcessDrain::ProcessDrain(SharedRings rings, const DrainOptions& options)
       begin_(rings.begin),
       options_(options),
       lost_before_(begin_ == Begin::Head ? memory_->lost_outside() : 0),
-      rings_(size_t{memory_->layout().rings} + 1) {}
+      rings_(size_t{memory_->layout().rings} + 1),
+      filter_(options.filters) {}
 
 bool ProcessDrain::has_ended() const {
   pollfd ended{lives_.get(), POLLIN, 0};
@@ -68,6 +69,8 @@ ProcessDrain::Ring& ProcessDrain::open_ring(uint32_t number) {
 
 Status ProcessDrain::drain(ProgramTraces& traces) {
   traces_ = &traces;
+  ++drained_;
+  if (filter_.is_active()) read_dictionary();
   const RingLayout& layout = memory_->layout();
   for (uint32_t number = 0; number < rings_.size() && status_; ++number) {
     if (!rings_[number] && !memory_->is_used(number)) continue;
@@ -154,7 +157,7 @@ Status ProcessDrain::finish(ProgramTraces& traces) {
 
 bool ProcessDrain::open_trace() {
   if (trace_ != nullptr) return true;
-  (void)dictionary_.update(memory_->bytes(), memory_->layout());
+  read_dictionary();
   const Result<ProgramTrace*> trace = traces_->of(process_.program, dictionary_.size());
   if (trace)
     trace_ = *trace;
@@ -185,8 +188,7 @@ const EventForm* ProcessDrain::form_of(uint32_t id) {
 const EventForm* ProcessDrain::find_form(uint32_t id) {
   const Site* site = dictionary_.find(id);
   if (site == nullptr) {
-    // What is wrong in it shows by the sites that are missing.
-    (void)dictionary_.update(memory_->bytes(), memory_->layout());
+    read_dictionary();
     site = dictionary_.find(id);
   }
   if (site == nullptr) return nullptr;
@@ -199,12 +201,33 @@ const EventForm* ProcessDrain::find_form(uint32_t id) {
 // Where it does not tell of any site, we cannot know: then it counts.
 bool ProcessDrain::has_chosen_sites() {
   if (options_.sites.empty() || found_chosen_) return true;
-  (void)dictionary_.update(memory_->bytes(), memory_->layout());
+  read_dictionary();
   for (; searched_ < dictionary_.size() && !found_chosen_; ++searched_) {
     const Site* site = dictionary_.find(abi::kFirstId + static_cast<uint32_t>(searched_));
     found_chosen_ = site != nullptr && options_.sites.takes(process_.pid, *site);
   }
   return found_chosen_ || dictionary_.size() == 0;
+}
+
+void ProcessDrain::read_dictionary() {
+  // What is wrong in it shows by the sites that are missing.
+  (void)dictionary_.update(memory_->bytes(), memory_->layout());
+  filter_.update(dictionary_, *memory_, slot_.number());
+}
+
+bool ProcessDrain::is_wanted(const RingRecord& record) {
+  if (dictionary_.find(record.id) == nullptr) read_dictionary();
+  const Site* site = dictionary_.find(record.id);
+  const bool is_span = site != nullptr && site->kind == abi::SiteKind::Span &&
+                       record.payload.size() >= sizeof(uint64_t);
+  return filter_.passes(record.id, record.payload, is_span ? duration_of(record) : 0);
+}
+
+// In ns, of a record that has the room for its begin.
+uint64_t ProcessDrain::duration_of(const RingRecord& span) const {
+  const auto begin = load_once<uint64_t>(span.payload.data());
+  const auto ticks = static_cast<double>(span.time - std::min(begin, span.time));
+  return static_cast<uint64_t>(ticks * traces_->nanoseconds_a_tick() + 0.5);
 }
 
 // No event can be. Such a one would hold up, or move, all that come behind it.
@@ -216,6 +239,7 @@ bool ProcessDrain::is_in_the_future(uint64_t time) {
 }
 
 void ProcessDrain::put(Ring& ring, const RingRecord& record) {
+  if (filter_.is_active() && !is_wanted(record)) return;
   const EventForm* form = form_of(record.id);
   if (form == &kOthers) return;
   if (form == nullptr || !is_same_counter(record.clock, options_.clock) ||
@@ -229,7 +253,8 @@ void ProcessDrain::put(Ring& ring, const RingRecord& record) {
     if (!found) return lose(ring, 1);
     size = *found;
   }
-  const size_t added = (form->is_span ? sizeof(uint64_t) : 0) + (form->is_fixed ? 0 : 1);
+  const size_t added =
+      trace_->context_size() + (form->is_span ? sizeof(uint64_t) : 0) + (form->is_fixed ? 0 : 1);
   if (size > record.payload.size() || written_ + size + added > options_.quota)
     return lose(ring, 1);
 
@@ -238,15 +263,15 @@ void ProcessDrain::put(Ring& ring, const RingRecord& record) {
     status_ = out->status();
     return;
   }
+  if (trace_->context_size() != 0) [[unlikely]]
+    at = trace_->put_contexts(at, record.contexts);
   Bytes payload = record.payload.first(size);
   if (form->is_span) {
-    const auto begin = load_once<uint64_t>(payload.data());
-    const auto ticks = static_cast<double>(record.time - std::min(begin, record.time));
-    const auto duration = static_cast<uint64_t>(ticks * trace_->nanoseconds_a_tick() + 0.5);
-    std::memcpy(at, &begin, sizeof begin);
-    std::memcpy(at + sizeof begin, &duration, sizeof duration);
-    at += sizeof begin + sizeof duration;
-    payload = payload.subspan(sizeof begin);
+    const uint64_t duration = duration_of(record);
+    std::memcpy(at, payload.data(), sizeof(uint64_t));  // its begin
+    std::memcpy(at + sizeof(uint64_t), &duration, sizeof duration);
+    at += 2 * sizeof(uint64_t);
+    payload = payload.subspan(sizeof(uint64_t));
   }
   if (!payload.empty()) std::memcpy(at, payload.data(), payload.size());
   if (!form->is_fixed) at[payload.size()] = std::byte{record.truncated};

@@ -8,6 +8,7 @@
 #include "base/file_descriptor.h"
 #include "base/result.h"
 #include "collect/chosen_sites.h"
+#include "collect/drain_filter.h"
 #include "collect/program_trace.h"
 #include "collect/reader_slot.h"
 #include "collect/ring_memory.h"
@@ -30,6 +31,7 @@ struct DrainOptions {
   probe::abi::Clock clock = probe::abi::Clock::Tsc;
   uint64_t quota = uint64_t{16} << 30;  // bytes of events a process; the rest counts as lost
   ChosenSites sites = {};
+  SiteFilters filters = {};  // sites that are not in it are not filtered
   bool has_ended = false;  // long ago: its times are taken for what they are
 };
 
@@ -50,6 +52,12 @@ class ProcessDrain {
   bool has_ended() const;
   // A process that asks for another memory may have executed another program.
   void look_whether_mapped();
+
+  // Filters are set, and the process has not told of any site yet: it runs unfiltered.
+  // A library asks for its rings only to write; one that does not is not awaited for ever.
+  bool awaits_sites() const {
+    return filter_.is_active() && dictionary_.size() == 0 && drained_ < kLongestAwaited;
+  }
 
   // What came since the last time, of each ring no more than it can hold: a process that never
   // stops does not keep its collector from others. An error is the trace's: a full disk, say.
@@ -86,6 +94,9 @@ class ProcessDrain {
   ctf::StreamWriter* stream_of(Ring& ring);
   const EventForm* form_of(uint32_t id);
   const EventForm* find_form(uint32_t id);
+  void read_dictionary();
+  bool is_wanted(const RingRecord& record);
+  uint64_t duration_of(const RingRecord& span) const;
   void put(Ring& ring, const RingRecord& record);
   void lose(Ring& ring, uint64_t events);
   void tell_damage(Ring& ring);
@@ -101,12 +112,15 @@ class ProcessDrain {
   uint64_t written_ = 0;  // bytes of events
   uint64_t now_ = 0;      // the clock, some time ago
   uint32_t false_alarms_ = 0;
+  static constexpr uint32_t kLongestAwaited = 200;
+  uint32_t drained_ = 0;  // times
   bool is_unmapped_ = false;
   bool has_left_ = false;
   std::vector<std::unique_ptr<Ring>> rings_;  // by number; null: not used yet
   Dictionary dictionary_;
   size_t searched_ = 0;  // of the dictionary's sites, for one that was chosen
   bool found_chosen_ = false;
+  DrainFilter filter_;
   std::vector<const EventForm*> forms_;  // by id - kFirstId; null: not looked for yet
   ProgramTraces* traces_ = nullptr;      // while it drains
   ProgramTrace* trace_ = nullptr;        // from the first event on

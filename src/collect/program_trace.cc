@@ -14,7 +14,6 @@ namespace {
 constexpr size_t kMostTypes = 16384;
 constexpr size_t kCompactTypes = 31;  // that a short event header can tell
 constexpr uint32_t kPacketSize = 128 * 1024;
-constexpr uint32_t kNameLength = 16;  // as the kernel has it
 
 ctf::NewField number_field(const SiteField& field) {
   const unsigned bits = field.bytes * 8u;
@@ -57,6 +56,15 @@ ctf::NewEventType declared(const Site& site) {
   return type;
 }
 
+std::vector<ctf::NewField> declared_contexts(uint32_t mask) {
+  std::vector<ctf::NewField> fields;
+  if ((mask & abi::kTidContext) != 0) fields.push_back(ctf::integer_field("vtid", 32, true));
+  if ((mask & abi::kNameContext) != 0)
+    fields.push_back(ctf::text_field("procname", abi::kNameLength));
+  if ((mask & abi::kCpuContext) != 0) fields.push_back(ctf::integer_field("cpu_id", 32, false));
+  return fields;
+}
+
 // What a folder or file may be called.
 std::string plain(std::string_view text) {
   std::string name(text);
@@ -92,11 +100,31 @@ Result<ProgramTrace> ProgramTrace::create(const Options& options) {
   ctf::NewStreamClass stream;
   stream.header = options.types < kCompactTypes ? ctf::HeaderKind::Compact : ctf::HeaderKind::Large;
   stream.packet_context = {ctf::integer_field("pid", 32, true),
-                           ctf::text_field("procname", kNameLength)};
+                           ctf::text_field("procname", abi::kNameLength)};
+  stream.event_context = declared_contexts(options.contexts);
   stream.per_cpu = false;  // which CPU it was, a ring does not tell
   const Result<ctf::StreamClassId> id = writer->add_stream_class(stream);
   if (!id) return id.error();
-  return ProgramTrace(std::move(*writer), *id, 1e9 / static_cast<double>(options.clock.frequency));
+  return ProgramTrace(std::move(*writer), *id, options);
+}
+
+ProgramTrace::ProgramTrace(ctf::Writer writer, ctf::StreamClassId stream, const Options& options)
+    : writer_(std::move(writer)),
+      stream_(stream),
+      contexts_(options.contexts),
+      context_size_(abi::context_size(contexts_) - sizeof contexts_) {}
+
+std::byte* ProgramTrace::put_contexts(std::byte* at, Bytes record_contexts) const {
+  const RecordContexts contexts = RecordContexts::read(record_contexts).value_or(RecordContexts());
+  const auto put = [&](uint32_t context, const auto& value) {
+    if ((contexts_ & context) == 0) return;
+    std::memcpy(at, &value, sizeof value);
+    at += sizeof value;
+  };
+  put(abi::kTidContext, contexts.tid);
+  put(abi::kNameContext, contexts.name);
+  put(abi::kCpuContext, contexts.cpu);
+  return at;
 }
 
 const EventForm* ProgramTrace::form_of(const Site& site) {
@@ -118,10 +146,10 @@ Result<ctf::StreamWriter*> ProgramTrace::add_stream(const TracedProcess& process
   if (const uint32_t before = streams_[name]++; before > 0)
     name += "-" + std::to_string(before + 1);
   // The packet context's fields.
-  std::vector<std::byte> context(sizeof process.pid + kNameLength);
+  std::vector<std::byte> context(sizeof process.pid + abi::kNameLength);
   std::memcpy(context.data(), &process.pid, sizeof process.pid);
   std::memcpy(context.data() + sizeof process.pid, process.name.data(),
-              std::min<size_t>(process.name.size(), kNameLength - 1));
+              std::min<size_t>(process.name.size(), abi::kNameLength - 1));
   return writer_.add_stream(stream_, {name, ring, std::move(context)});
 }
 
@@ -138,7 +166,7 @@ Result<ProgramTrace*> ProgramTraces::of(const std::string& program, size_t types
   };
   for (unsigned number = 2; is_taken(); ++number) folder = first + "-" + std::to_string(number);
   Result<ProgramTrace> trace =
-      ProgramTrace::create({folder_ + "/" + folder, program, clock_, types});
+      ProgramTrace::create({folder_ + "/" + folder, program, clock_, types, contexts_});
   if (!trace) {
     traces_.erase(program);
     return std::move(trace).error();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collect/ring_reader.h"
 #include "collect/site.h"
 #include "collect/traced_process.h"
 #include "format/ctf/writer.h"
@@ -36,6 +37,7 @@ struct TraceTotals {
 //     spans        begin (on the trace's clock), duration_ns; the event's own time is the span's
 //     end with strings or sequences   truncated: 1 where one was longer
 //
+// Events tell the contexts that were asked for, as LTTng calls them: vtid, procname, cpu_id.
 // Packets tell the process: pid and procname. Losses are in their events_discarded.
 //
 // Fields lie in an event as in the record: whoever writes copies them.
@@ -45,7 +47,8 @@ class ProgramTrace {
     std::string folder;  // is made
     std::string program;
     ctf::NewClock clock;
-    size_t types = 0;  // how many there will be, about
+    size_t types = 0;       // how many there will be, about
+    uint32_t contexts = 0;  // a mask, as records have it
   };
   static Result<ProgramTrace> create(const Options& options);
 
@@ -54,17 +57,20 @@ class ProgramTrace {
   Result<ctf::StreamWriter*> add_stream(const TracedProcess& process, uint32_t ring);
   Status finish() { return writer_.finish(); }
 
-  double nanoseconds_a_tick() const { return nanoseconds_a_tick_; }
+  // What each event has before its fields.
+  size_t context_size() const { return context_size_; }
+  // Gives where the fields go. Of what the record does not tell: no thread, no name, CPU 0.
+  std::byte* put_contexts(std::byte* at, Bytes record_contexts) const;
 
   TraceTotals totals;  // kept by who writes
 
  private:
-  ProgramTrace(ctf::Writer writer, ctf::StreamClassId stream, double nanoseconds_a_tick)
-      : writer_(std::move(writer)), stream_(stream), nanoseconds_a_tick_(nanoseconds_a_tick) {}
+  ProgramTrace(ctf::Writer writer, ctf::StreamClassId stream, const Options& options);
 
   ctf::Writer writer_;
   ctf::StreamClassId stream_;
-  double nanoseconds_a_tick_;
+  uint32_t contexts_;
+  size_t context_size_;
   // By their declarations: processes of one program may have loaded different libraries.
   std::map<std::string, EventForm> forms_;
   std::map<std::string, uint32_t> streams_;  // how many had the name
@@ -73,8 +79,10 @@ class ProgramTrace {
 // The traces of a recording: one for each program, whatever the number of its processes.
 class ProgramTraces {
  public:
-  ProgramTraces(std::string folder, ctf::NewClock clock)
-      : folder_(std::move(folder)), clock_(std::move(clock)) {}
+  ProgramTraces(std::string folder, ctf::NewClock clock, uint32_t contexts)
+      : folder_(std::move(folder)), clock_(std::move(clock)), contexts_(contexts) {}
+
+  double nanoseconds_a_tick() const { return 1e9 / static_cast<double>(clock_.frequency); }
 
   // Makes it where there is none yet, as FOLDER/app-NAME.
   Result<ProgramTrace*> of(const std::string& program, size_t types);
@@ -93,6 +101,7 @@ class ProgramTraces {
   };
   std::string folder_;
   ctf::NewClock clock_;
+  uint32_t contexts_;
   std::map<std::string, std::unique_ptr<Named>> traces_;  // by program
 };
 

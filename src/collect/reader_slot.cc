@@ -57,19 +57,29 @@ void begin(Controls controls, uint32_t slot, Begin where) {
   }
 }
 
-void clear(Controls controls, uint32_t slot) {
+// Whoever begins wants all, until it says otherwise; nobody wants nothing.
+void set_filtering(std::span<uint32_t> filtering, uint32_t slot, uint32_t value) {
+  __atomic_store_n(&filtering[slot], value, __ATOMIC_SEQ_CST);
+}
+
+void clear(Controls controls, std::span<uint32_t> filtering, uint32_t slot) {
   for (abi::RingControl& control : controls) store(control.taken[slot], 0);
+  set_filtering(filtering, slot, abi::kNobody);
 }
 
 }  // namespace
 
 ReaderSlot::ReaderSlot(const RingMemory& memory, uint32_t number)
-    : controls_(memory.controls()), descriptor_(memory.descriptor()), number_(number) {}
+    : controls_(memory.controls()),
+      filtering_(memory.filtering()),
+      descriptor_(memory.descriptor()),
+      number_(number) {}
 
 std::optional<uint32_t> ReaderSlot::claim_for(int descriptor, const RingMemory& memory,
                                               Begin where) {
   for (uint32_t slot = 0; slot < abi::kMaxReaders; ++slot) {
     if (!lock_slot(descriptor, slot)) continue;
+    set_filtering(memory.filtering(), slot, abi::kEverything);
     begin(memory.controls(), slot, where);
     return slot;
   }
@@ -116,14 +126,14 @@ void ReaderSlot::free_dead() {
     };
     if (slot == number_ || std::ranges::none_of(controls_, counts)) continue;
     if (!lock_slot(descriptor_, slot)) continue;
-    clear(controls_, slot);
+    clear(controls_, filtering_, slot);
     unlock_slot(descriptor_, slot);
   }
   for (uint32_t ring = 0; ring < controls_.size(); ++ring) move_tail(ring);
 }
 
 bool ReaderSlot::leave() {
-  clear(controls_, number_);
+  clear(controls_, filtering_, number_);
   unlock_slot(descriptor_, number_);
   return !is_read_by_others(descriptor_);
 }

@@ -30,6 +30,7 @@ class ReaderSlot {
   // The one that the memory's descriptor was given to us with.
   static ReaderSlot given(const RingMemory& memory, uint32_t number);
 
+  uint32_t number() const { return number_; }
   // The position before which this reader has taken all.
   uint64_t position(uint32_t ring) const;
   void take(uint32_t ring, uint64_t position);
@@ -43,6 +44,7 @@ class ReaderSlot {
   void move_tail(uint32_t ring);
 
   std::span<probe::abi::RingControl> controls_;
+  std::span<uint32_t> filtering_;
   int descriptor_;
   uint32_t number_;
 };

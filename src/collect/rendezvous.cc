@@ -157,6 +157,7 @@ void Rendezvous::admit(const Asking& program) {
   Result<RingMemory> made = RingMemory::create(options_.layout, options_.clock);
   if (!lives || !made) return refuse(program);
   auto memory = std::make_shared<RingMemory>(std::move(*made));
+  memory->add_contexts(options_.contexts);
   const std::optional<ReaderSlot> slot = ReaderSlot::claim(*memory, Begin::Start);
   if (!slot) return refuse(program);
   // The others first: all have their slots before the first record is written.
@@ -242,6 +243,7 @@ bool Rendezvous::has_room_for(pid_t process) {
 
 void Rendezvous::arrive(TracedProcess process, FileDescriptor lives,
                         std::shared_ptr<RingMemory> memory, ReaderSlot slot, Begin begin) {
+  memory->add_contexts(options_.contexts);
   {
     const std::lock_guard lock(mutex_);
     known_.emplace(file_of(*memory), Known{process, memory});

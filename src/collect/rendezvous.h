@@ -32,6 +32,7 @@ class Rendezvous {
     std::string socket;
     RingLayout layout;  // of rings that are made here
     probe::abi::Clock clock = probe::abi::Clock::Tsc;
+    uint32_t contexts = 0;  // that records are to tell: a mask
   };
   // Is called for each memory, by open() and by serve().
   using Arrive = std::function<void(SharedRings)>;

@@ -17,6 +17,7 @@ namespace abi = probe::abi;
 namespace {
 
 constexpr uint64_t kPage = 4096;
+constexpr int kAttempts = 64;
 constexpr uint32_t kMaxBlockLog2 = 24;  // whoever reads a ring has a copy of a block
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) & ~(to - 1); }
@@ -33,8 +34,12 @@ T load(const T& from) {
 
 }  // namespace
 
+uint64_t RingLayout::filters() const {
+  return round_up(dictionary() + dictionary_size, alignof(abi::FilterArea));
+}
+
 uint64_t RingLayout::controls() const {
-  return round_up(dictionary() + dictionary_size, alignof(abi::RingControl));
+  return round_up(filters() + abi::kMaxReaders * sizeof(abi::FilterArea), alignof(abi::RingControl));
 }
 
 uint64_t RingLayout::data() const {
@@ -71,8 +76,9 @@ Result<RingLayout> RingLayout::read(Bytes memory, const std::string& name) {
     error.file = name;
     return error;
   }
-  if (header.dictionary != layout.dictionary() || header.controls != layout.controls() ||
-      header.data != layout.data() || header.size != layout.size() || memory.size() < layout.size())
+  if (header.dictionary != layout.dictionary() || header.filters != layout.filters() ||
+      header.controls != layout.controls() || header.data != layout.data() ||
+      header.size != layout.size() || memory.size() < layout.size())
     return Error{name, 0, "the header of the rings contradicts itself, or they are cut short"};
   return layout;
 }
@@ -95,6 +101,7 @@ Result<RingMemory> RingMemory::create(const RingLayout& layout, abi::Clock clock
   header.capacity_log2 = static_cast<uint8_t>(layout.capacity_log2);
   header.block_log2 = static_cast<uint8_t>(layout.block_log2);
   header.wait_us = layout.wait_us;
+  header.filters = static_cast<uint32_t>(layout.filters());
   header.clock = static_cast<uint32_t>(clock);
   header.magic = abi::kMagic;
   return memory;
@@ -169,11 +176,13 @@ Result<FileDescriptor> RingMemory::reopen() const {
 
 RingMemory::RingMemory(RingMemory&& other) noexcept
     : layout_(other.layout_),
+      filtering_(other.filtering_),
       descriptor_(std::move(other.descriptor_)),
       start_(std::exchange(other.start_, nullptr)) {}
 
 RingMemory& RingMemory::operator=(RingMemory&& other) noexcept {
   std::swap(layout_, other.layout_);
+  std::swap(filtering_, other.filtering_);
   std::swap(descriptor_, other.descriptor_);
   std::swap(start_, other.start_);
   return *this;
@@ -183,23 +192,73 @@ RingMemory::~RingMemory() {
   if (start_ != nullptr) munmap(start_, layout_.size());
 }
 
+// Whether the program looks before it writes stays as it is: another reader may say so meanwhile.
+// A program that changes the word all the time, which it should not, does not keep us.
+bool RingMemory::change_clock(abi::Clock clock, uint32_t& seen) {
+  const uint32_t wanted = static_cast<uint32_t>(clock) | (seen & abi::kLook);
+  return __atomic_compare_exchange_n(&header().clock, &seen, wanted, false, __ATOMIC_RELEASE,
+                                     __ATOMIC_RELAXED);
+}
+
 void RingMemory::set_clock(abi::Clock clock) {
-  store(header().clock, static_cast<uint32_t>(clock));
+  uint32_t seen = load(header().clock);
+  for (int attempt = 0; attempt < kAttempts && !change_clock(clock, seen); ++attempt) {
+  }
+}
+
+void RingMemory::look_before_writing() {
+  __atomic_fetch_or(&header().clock, abi::kLook, __ATOMIC_RELEASE);
+}
+
+void RingMemory::add_contexts(uint32_t contexts) {
+  if (contexts == 0) return;
+  __atomic_fetch_or(&header().contexts, contexts, __ATOMIC_RELEASE);
+  look_before_writing();
+}
+
+std::span<uint32_t> RingMemory::filtering() const { return header().filtering; }
+
+void RingMemory::set_filters(uint32_t reader, std::span<const SitePredicate> predicates) {
+  // 2, 3, 4, ...: the program may be looking at the half that holds now.
+  filtering_ = std::max(filtering_, abi::kEverything) + 1;
+  auto& area = reinterpret_cast<abi::FilterArea*>(start_ + layout_.filters())[reader];
+  abi::FilterHalf& half = area.halves[filtering_ % 2];
+  // Entries from the front, what they lead to from the back.
+  uint32_t count = 0;
+  size_t back = sizeof half.bytes;
+  for (const auto& [id, bytes] : predicates) {
+    const size_t front = (size_t{count} + 1) * sizeof(abi::FilterEntry);
+    if (front > back || bytes.size() > back - front) continue;
+    back -= bytes.size();
+    const abi::FilterEntry entry{id, static_cast<uint16_t>(back),
+                                 static_cast<uint16_t>(bytes.size())};
+    std::memcpy(half.bytes + count * sizeof entry, &entry, sizeof entry);
+    std::memcpy(half.bytes + back, bytes.data(), bytes.size());
+    ++count;
+  }
+  store(half.count, count);
+  store(header().filtering[reader], filtering_);
+  look_before_writing();
 }
 
 void RingMemory::order_clock() {
-  auto clock = static_cast<uint32_t>(abi::Clock::Tsc);
-  __atomic_compare_exchange_n(&header().clock, &clock,
-                              static_cast<uint32_t>(abi::Clock::TscOrdered), false,
-                              __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+  uint32_t seen = load(header().clock);
+  for (int attempt = 0;
+       attempt < kAttempts &&
+       (seen & abi::kClockMask) == static_cast<uint32_t>(abi::Clock::Tsc) &&
+       !change_clock(abi::Clock::TscOrdered, seen);
+       ++attempt) {
+  }
 }
 
 void RingMemory::close() { store(header().clock, abi::kClosed); }
 
-bool RingMemory::is_closed() const { return load(header().clock) == abi::kClosed; }
+bool RingMemory::is_closed() const {
+  return (load(header().clock) & abi::kClockMask) == abi::kClosed;
+}
 
 abi::Clock RingMemory::clock() const {
-  const uint32_t clock = load(header().clock);
+  const uint32_t clock = load(header().clock) & abi::kClockMask;
   return clock <= static_cast<uint32_t>(abi::Clock::MonotonicRaw) ? abi::Clock{clock}
                                                                   : abi::Clock::Tsc;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/file_descriptor.h"
@@ -26,6 +27,7 @@ struct RingLayout {
   uint64_t capacity() const { return uint64_t{1} << capacity_log2; }
   uint64_t block() const { return uint64_t{1} << block_log2; }
   uint64_t dictionary() const { return sizeof(probe::abi::Header); }
+  uint64_t filters() const;
   uint64_t controls() const;
   uint64_t data() const;
   uint64_t size() const { return data() + ((uint64_t{rings} + 1) << capacity_log2); }
@@ -34,6 +36,12 @@ struct RingLayout {
   Status check() const;
   // From memory whose maker is gone: that of a core file, or of a collector that was killed.
   static Result<RingLayout> read(Bytes memory, const std::string& name);
+};
+
+// Which records of a site are wanted: a probe::abi::Predicate.
+struct SitePredicate {
+  uint32_t id = 0;
+  std::vector<std::byte> bytes;
 };
 
 // A memory for one process, as a collector has it, mapped. Its size is sealed, so that a program
@@ -66,6 +74,13 @@ class RingMemory {
   void set_clock(probe::abi::Clock clock);
   // From now on the clock is read not before what precedes it has happened, where it is the TSC.
   void order_clock();
+  // From now on records tell these too: a mask.
+  void add_contexts(uint32_t contexts);
+  // What each reader wants: see probe::abi::Header.
+  std::span<uint32_t> filtering() const;
+  // From now on the program does not write for this reader what these, by ascending id, do not let
+  // pass. As many as there is room for: what a record is worth, its reader has to see for itself.
+  void set_filters(uint32_t reader, std::span<const SitePredicate> predicates);
   // The program is to attach anew with its next event.
   void close();
   bool is_closed() const;
@@ -89,9 +104,12 @@ class RingMemory {
   Status make_file(uint64_t size);
   Status map(uint64_t size);
   probe::abi::RingControl& control(uint32_t ring) const { return controls()[ring]; }
+  bool change_clock(probe::abi::Clock clock, uint32_t& seen);
+  void look_before_writing();
   probe::abi::Header& header() const { return *reinterpret_cast<probe::abi::Header*>(start_); }
 
   RingLayout layout_;
+  uint32_t filtering_ = 0;  // as the header has it; 0: there were never filters
   FileDescriptor descriptor_;
   std::byte* start_ = nullptr;
 };

@@ -21,6 +21,24 @@ void keep_loads_in_order() {
 
 }  // namespace
 
+std::optional<RecordContexts> RecordContexts::read(Bytes bytes) {
+  RecordContexts read;
+  if (bytes.size() < sizeof read.mask) return std::nullopt;
+  std::memcpy(&read.mask, bytes.data(), sizeof read.mask);
+  if ((read.mask & ~abi::kAllContexts) != 0 || bytes.size() < abi::context_size(read.mask))
+    return std::nullopt;
+  const std::byte* at = bytes.data() + sizeof read.mask;
+  const auto take = [&](uint32_t context, auto& value) {
+    if ((read.mask & context) == 0) return;
+    std::memcpy(&value, at, sizeof value);
+    at += sizeof value;
+  };
+  take(abi::kTidContext, read.tid);
+  take(abi::kNameContext, read.name);
+  take(abi::kCpuContext, read.cpu);
+  return read;
+}
+
 RingReader::RingReader(const RingLayout& layout, uint32_t ring)
     : layout_(layout),
       control_(layout.controls() + uint64_t{ring} * sizeof(abi::RingControl)),

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,13 +15,25 @@
 
 namespace strata::collect {
 
+// What a record tells of the thread that wrote it: what `mask` names of probe::abi's contexts.
+struct RecordContexts {
+  uint32_t mask = 0;
+  int32_t tid = -1;
+  std::array<char, probe::abi::kNameLength> name{};
+  uint32_t cpu = 0;
+
+  // From where they begin; nothing, where these bytes are none.
+  static std::optional<RecordContexts> read(Bytes bytes);
+};
+
 // A record as the ring has it: what its bytes mean, its site says (site.h).
 struct RingRecord {
   uint64_t time = 0;
   probe::abi::Clock clock = probe::abi::Clock::Tsc;
   uint32_t id = 0;
   bool truncated = false;
-  Bytes payload;  // up to 7 bytes at its end are not the record's
+  Bytes contexts;  // RecordContexts; empty: it tells none
+  Bytes payload;   // some bytes at its end, as many as it takes to fill 8, are not the record's
 };
 
 // Reads one ring of a memory that a program, broken or hostile, may be writing to meanwhile. Bytes
@@ -103,9 +117,19 @@ class RingReader {
       if (size < 2 * abi::kUnit || size > piece_.size() - at || size > abi::kMaxRecord)
         return pass_over(at);
       if (id >= abi::kFirstId) {
-        visitor.record(RingRecord{load_once<uint64_t>(record), clock_, id,
-                                  (word & abi::kTruncatedBit) != 0,
-                                  Bytes(record + abi::kPayload, size - abi::kPayload)});
+        RingRecord read{load_once<uint64_t>(record),
+                        clock_,
+                        id,
+                        (word & abi::kTruncatedBit) != 0,
+                        Bytes(),
+                        Bytes(record + abi::kPayload, size - abi::kPayload)};
+        if ((word & abi::kContextBit) != 0) [[unlikely]] {
+          const std::optional<RecordContexts> contexts = RecordContexts::read(read.payload);
+          if (!contexts) return pass_over(at);
+          read.contexts = read.payload.first(abi::context_size(contexts->mask));
+          read.payload = read.payload.subspan(read.contexts.size());
+        }
+        visitor.record(read);
       } else if (id == abi::kLostId && size == sizeof(abi::Lost)) {
         tell_lost(visitor, load_once<uint64_t>(record + offsetof(abi::Lost, lost)));
       } else {

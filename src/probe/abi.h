@@ -19,7 +19,7 @@
 //
 // ## The memory, a sealed memfd made by the collector, one for each process
 //
-//   Header | dictionary | RingControl x (rings + 1) | data of ring 0 | data of ring 1 | ...
+//   Header | dictionary | FilterArea x kMaxReaders | RingControl x (rings + 1) | data of ring 0 | ...
 //
 // Ring i < rings belongs to the CPU, or rather the concurrency id, i. Its writers are restartable
 // sequences: they cannot be interrupted, so nobody ever sees half of what they do. The last ring is
@@ -33,6 +33,10 @@
 //
 // The dictionary says what the ids in the records mean: a Module, then a copy of its strata_sites,
 // for each module that has written something; valid before the first record that needs it.
+//
+// A filter area says which records one of the memory's readers wants, so that others need not be
+// written. It comes when the reader has seen the dictionary, and what it does not know passes: the
+// reader decides again on what it reads.
 //
 // ## Readers
 //
@@ -101,13 +105,14 @@ inline constexpr uint8_t kPatchOn[2] = {0xeb, 0x01};   // jmp to the 0xe9: jmp r
 struct RecordHead {
   uint64_t time;  // on the clock that the record's block names
   uint32_t word;  // see make_word()
-};                // the fields follow at once, at 12
+};                // contexts, where there are any, and the fields follow at once, at 12
 inline constexpr uint32_t kPayload = 12;
 
 inline constexpr uint32_t kUnit = 8;              // sizes are counted in these
 inline constexpr uint32_t kUnitsMask = 0x3ff;     // bits 0 to 9: the size; 0 is no record
 inline constexpr uint32_t kTruncatedBit = 0x400;  // a string or sequence is shorter than it was
-inline constexpr uint32_t kIdShift = 11;
+inline constexpr uint32_t kContextBit = 0x800;    // contexts precede the fields
+inline constexpr uint32_t kIdShift = 12;
 inline constexpr uint32_t kMaxId = 0xffffffffu >> kIdShift;
 inline constexpr uint32_t kMaxRecord = 4096;  // in bytes
 
@@ -132,6 +137,24 @@ enum class Clock : uint32_t {
 };
 // In Header::clock, instead of one: the last reader has left; attach anew.
 inline constexpr uint32_t kClosed = 7;
+inline constexpr uint32_t kClockMask = 7;
+// In Header::clock, besides: filters and contexts are to be looked at before a record is written.
+// No block has such a clock, so that looking for another clock finds this too, at no further cost.
+inline constexpr uint32_t kLook = 8;
+
+// What a record may tell of the thread that wrote it. A mask of those that it does tell (32 bits),
+// then each of these in this order.
+enum : uint32_t {
+  kTidContext = 1,   // int32_t: as its PID namespace numbers it
+  kNameContext = 2,  // char[kNameLength], with a NUL
+  kCpuContext = 4,   // uint32_t: the CPU it ran on
+  kAllContexts = 7,
+};
+inline constexpr uint32_t kNameLength = 16;
+constexpr uint32_t context_size(uint32_t mask) {
+  return 4 + ((mask & kTidContext) != 0 ? 4 : 0) + ((mask & kNameContext) != 0 ? kNameLength : 0) +
+         ((mask & kCpuContext) != 0 ? 4 : 0);
+}
 
 // The first record of every block.
 struct Block {
@@ -154,7 +177,7 @@ static_assert(sizeof(Lost) == 24);
 
 // ---- The memory ----
 
-inline constexpr uint32_t kMaxReaders = 7;
+inline constexpr uint32_t kMaxReaders = 7;  // each has an area for filters
 
 // Two cache lines, the first of the program's, the second of the collectors'.
 struct alignas(128) RingControl {
@@ -178,6 +201,9 @@ enum class Policy : uint32_t {
 
 inline constexpr uint64_t kMagic = 0x31524154'42525053;  // "SPRBTAR1" as it lies in memory
 
+inline constexpr uint32_t kNobody = 0;      // nobody reads by this area: it decides nothing
+inline constexpr uint32_t kEverything = 1;  // a reader that wants all records
+
 // The first line is written by the collector before anybody else has the memory, and never again.
 struct Header {
   uint64_t magic;
@@ -193,10 +219,14 @@ struct Header {
   uint8_t block_log2;     // of each block: at least kMinBlockLog2, at most capacity_log2 - 1
   uint16_t reserved;
   uint32_t wait_us;  // Policy::Block
+  uint32_t filters;  // offset of the FilterAreas
 
   // By the collector, at any time.
-  alignas(64) uint32_t clock;  // a Clock, or kClosed
+  alignas(64) uint32_t clock;  // a Clock, or kClosed; with kLook or without
   uint32_t sleeps;             // 1: a collector waits for this (a futex) to become 0
+  uint32_t contexts;           // a mask of those wanted
+  // Of each reader: kNobody, kEverything, or higher: half `filtering % 2` of its area holds.
+  uint32_t filtering[kMaxReaders];
 
   // By the program.
   alignas(64) uint32_t dictionary_used;  // bytes that are valid
@@ -221,6 +251,75 @@ struct Module {
   uint64_t flags;       // the address of strata_flags
 };
 static_assert(sizeof(Module) == 32);
+
+// ---- Filters ----
+
+// What one reader wants. It is written while the program looks at it: one half holds while the
+// other is written, and one store, to Header::filtering, changes them over.
+struct FilterHalf {
+  uint32_t count;  // of FilterEntries, by ascending id
+  uint32_t reserved;
+  std::byte bytes[32760];  // the entries, then the predicates
+};
+struct alignas(64) FilterArea {
+  FilterHalf halves[2];
+};
+
+// A site without one is not filtered.
+struct FilterEntry {
+  uint32_t id;
+  uint16_t predicate;  // where it lies, from FilterHalf::bytes
+  uint16_t size;
+};
+static_assert(sizeof(FilterHalf) <= 0x10000);
+
+// A condition on the fields of a record, as tests that lead on to each other. Followed by Test x
+// tests, Skip x skips, and the texts that the tests compare with. See predicate.h.
+struct Predicate {
+  uint8_t first;  // the test to begin with, or kPass, kDrop
+  uint8_t tests;
+  uint16_t skips;
+  uint32_t reserved;
+};
+static_assert(sizeof(Predicate) == 8);
+
+// Instead of a test's number: the record is wanted, or not.
+inline constexpr uint8_t kPass = 255;
+inline constexpr uint8_t kDrop = 254;
+inline constexpr uint32_t kMaxTests = 254;
+
+// Where fields lie behind something whose length varies. Base 0 is where the fields begin; base i +
+// 1 is behind the string or sequence that begins `offset` bytes from base i.
+struct Skip {
+  uint16_t offset;
+  uint16_t element;  // the size of a sequence's; 0: a string
+};
+
+// Duration: of a span, in ns. Only who reads the record knows it: where a program comes to such a
+// test, the record passes.
+enum class Load : uint8_t { U8, U16, U32, U64, S8, S16, S32, S64, F32, F64, Text, Duration };
+
+// How a field and a value may relate; a test accepts some of these.
+enum : uint8_t {
+  kLess = 1,
+  kEqual = 2,
+  kGreater = 4,
+  kUnordered = 8,    // another text, not a number
+  kCommonBits = 16,  // of integers
+  kMatches = 32,     // a text the pattern (glob.h); then the others are not looked for
+};
+
+struct Test {
+  Load load;
+  uint8_t accepts;
+  uint8_t if_true;  // a test of a smaller number than this one, or kPass, kDrop
+  uint8_t if_false;
+  uint16_t base;
+  uint16_t offset;  // of the field, from the base
+  uint64_t value;   // an integer of 64 bits, a double's bits; of a text: where it lies, from the
+                    // Predicate on, and its length << 32
+};
+static_assert(sizeof(Test) == 16);
 
 // ---- The handshake ----
 //

@@ -65,6 +65,7 @@ bool attach_to_collector() {
   to.data = memory.start + header.data;
   to.clock = &header.clock;
   to.header = &header;
+  to.filters = reinterpret_cast<const abi::FilterArea*>(memory.start + header.filters);
   to.fallback = header.rings;
   to.block_log2 = header.block_log2;
   to.policy = header.policy;

@@ -62,6 +62,11 @@ uint64_t ring_index_offset() {
   Outcome outcome;
   __asm__ volatile(
       SEQUENCE_BEGIN("%[rseq]") SEQUENCE_COMPARE
+      "movq %c[clock](%[at]), %%rdx\n"
+      "movl (%%rdx), %%eax\n"
+      "andl %[clock_mask], %%eax\n"
+      "cmpl %c[wanted_clock](%[append]), %%eax\n"
+      "jne 12f\n"
       "movq %c[expected](%[append]), %%rax\n"
       "cmpq %%rax, (%[head])\n"
       "jne 12f\n"
@@ -90,7 +95,9 @@ uint64_t ring_index_offset() {
         [expected] "i"(offsetof(Append, expected)), [from] "i"(offsetof(Append, from)),
         [to] "i"(offsetof(Append, to)), [size] "i"(offsetof(Append, size)),
         [new_head] "i"(offsetof(Append, head)), [mark] "i"(offsetof(Append, mark)),
-        [word] "i"(offsetof(Append, word)), [changed] "i"(Outcome::Changed)
+        [word] "i"(offsetof(Append, word)), [clock] "i"(offsetof(Attachment, clock)),
+        [wanted_clock] "i"(offsetof(Append, clock)), [clock_mask] "i"(abi::kClockMask),
+        [changed] "i"(Outcome::Changed)
       : "rcx", "rdx", "r11", "memory", "cc");
   return outcome;
 }

@@ -25,6 +25,8 @@ enum class Outcome : uint32_t {
   Changed = 5,  // somebody else was faster, or this is another CPU now
 };
 
+// In struct rseq: the number of the CPU; negative while the thread is not registered.
+inline constexpr uint64_t kCpuId = 4;
 // Where each thread's struct rseq is, from its thread pointer; 0: the C library has registered
 // none.
 int64_t rseq_offset();
@@ -37,7 +39,7 @@ Outcome store_on_cpu(const Attachment& on, std::byte* rseq, uint64_t index,
                      const uint64_t* compared, uint64_t expected, uint64_t* target, uint64_t value);
 
 // Copies `size` bytes, and `word` to `mark` (where it is not null), then moves the head; if it
-// still is `expected`.
+// still is `expected`, and the collector, who may have left, still wants the clock.
 struct Append {
   uint64_t expected;
   uint64_t head;
@@ -46,6 +48,7 @@ struct Append {
   uint64_t size;
   uint64_t* mark;
   uint64_t word;
+  abi::Clock clock;
 };
 Outcome append_on_cpu(const Attachment& on, std::byte* rseq, uint64_t index, uint64_t* head,
                       const Append& append);

@@ -135,8 +135,10 @@ bool is_sound(const abi::Header& header, uint64_t size) {
   return header.controls % alignof(abi::RingControl) == 0 &&
          lies_within(header, header.controls, rings * sizeof(abi::RingControl)) &&
          header.dictionary % alignof(abi::Module) == 0 &&
-         lies_within(header, header.dictionary, header.dictionary_size) && header.data % 64 == 0 &&
-         lies_within(header, header.data, rings << header.capacity_log2);
+         lies_within(header, header.dictionary, header.dictionary_size) &&
+         header.filters % alignof(abi::FilterArea) == 0 &&
+         lies_within(header, header.filters, abi::kMaxReaders * sizeof(abi::FilterArea)) &&
+         header.data % 64 == 0 && lies_within(header, header.data, rings << header.capacity_log2);
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ Room make_room(const Ring& ring, uint64_t size, abi::Clock clock) {
         const abi::Lost record{read_clock_ordered(clock),
                                abi::make_word(abi::kLostId, sizeof record), 0, lost};
         if (ring.append({head, head + sizeof record, reinterpret_cast<const std::byte*>(&record),
-                         place(head), sizeof record, nullptr, 0}))
+                         place(head), sizeof record, nullptr, 0, clock}))
           ring.set(control.told, head + sizeof record, lost);
         return Room::TryAgain;
       }
@@ -97,7 +97,7 @@ Room make_room(const Ring& ring, uint64_t size, abi::Clock clock) {
           {head, begin + sizeof block, reinterpret_cast<const std::byte*>(&block), place(begin),
            sizeof block,
            padded ? reinterpret_cast<uint64_t*>(place(head) + offsetof(abi::Block, word)) : nullptr,
-           abi::make_word(abi::kPadId, 2 * abi::kUnit)}))
+           abi::make_word(abi::kPadId, 2 * abi::kUnit), clock}))
     ring.set(control.told, begin + sizeof block, lost);
   if (!overwrites && head - tail > on.capacity() / 2) wake_collectors(on);
   return Room::TryAgain;

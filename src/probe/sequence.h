@@ -10,7 +10,6 @@
 namespace strata::probe {
 
 // struct rseq, of which the C library's headers may know less than the kernel does.
-inline constexpr uint64_t kCpuId = 4;
 inline constexpr uint64_t kCriticalSection = 8;
 inline constexpr uint64_t kConcurrencyId = 24;
 
@@ -42,11 +41,12 @@ static_assert(offsetof(abi::RingControl, end) == 8);
 
 // Appends a record to the ring of this CPU, if `attached`, the module's, is of the current
 // attachment and that is `to`; reading the clock at the same time: records of a ring
-// are in the order of their times. `time` is for a clock that cannot be read so; 0: not known, and
-// where it is needed there is no room. To be inlined, within this library, for speed.
+// are in the order of their times. With a clock that cannot be read so, and where the collector
+// wants filters or contexts to be looked at, there is no room. To be inlined, within this library,
+// for speed.
 [[gnu::always_inline]] inline Outcome write_on_cpu(const Attachment& to, uint64_t attached,
                                                    std::byte* rseq, const std::byte* record,
-                                                   uint64_t size, uint64_t time) {
+                                                   uint64_t size) {
   Outcome outcome;
   const Attachment* at = &to;
   __asm__ volatile(
@@ -73,7 +73,7 @@ static_assert(offsetof(abi::RingControl, end) == 8);
       "andq %[rseq], %[at]\n"
       "addq %%rax, %[at]\n"
       "addq %[size], %[rseq]\n"
-      // One look for: the block's end, the collector's tail, another clock.
+      // One look for: the block's end, the collector's tail, another clock, or abi::kLook with it.
       "movq 8(%%r11), %%rax\n"
       "movl %%eax, %%ecx\n"
       "andl $7, %%ecx\n"
@@ -84,17 +84,13 @@ static_assert(offsetof(abi::RingControl, end) == 8);
       "testl %%ecx, %%ecx\n"
       "jz 6f\n"
       "cmpl $1, %%ecx\n"
-      "je 5f\n"
-      "movq %[time], %%rax\n"
-      "testq %%rax, %%rax\n"
-      "jz 12f\n"
-      "jmp 8f\n"
-      "5: rdtscp\n"
+      "jne 12f\n"
+      "rdtscp\n"
       "jmp 7f\n"
       "6: rdtsc\n"
       "7: shlq $32, %%rdx\n"
       "orq %%rdx, %%rax\n"
-      "8: movq %%rax, (%[at])\n"
+      "movq %%rax, (%[at])\n"
       // As they were written before: loading both at once would wait for the two stores.
       "movl 8(%[record]), %%eax\n"
       "movl 12(%[record]), %%edx\n"
@@ -127,7 +123,7 @@ static_assert(offsetof(abi::RingControl, end) == 8);
         [controls] "i"(offsetof(Attachment, controls)), [data] "i"(offsetof(Attachment, data)),
         [mask] "i"(offsetof(Attachment, mask)),
         [capacity_log2] "i"(offsetof(Attachment, capacity_log2)), [record] "r"(record),
-        [clock] "i"(offsetof(Attachment, clock)), [size] "r"(size), [time] "irm"(time), [no_room] "i"(Outcome::NoRoom),
+        [clock] "i"(offsetof(Attachment, clock)), [size] "r"(size), [no_room] "i"(Outcome::NoRoom),
         [no_ring] "i"(Outcome::NoRing), [stale] "i"(Outcome::Stale)
       : "rcx", "rdx", "r11", "xmm0", "memory", "cc");
   return outcome;

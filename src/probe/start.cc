@@ -10,31 +10,15 @@
 #include <unistd.h>
 
 #include "probe/attach.h"
+#include "probe/glob.h"
 #include "probe/state.h"
 
 namespace strata::probe {
 namespace {
 
-// `pattern` up to `end`, with * for any characters.
+// `pattern` up to `end`.
 bool matches(const char* pattern, const char* end, const char* text) {
-  const char* star = nullptr;
-  const char* resume = nullptr;
-  while (*text != 0) {
-    if (pattern != end && *pattern == '*') {
-      star = ++pattern;
-      resume = text;
-    } else if (pattern != end && *pattern == *text) {
-      ++pattern;
-      ++text;
-    } else if (star != nullptr) {
-      pattern = star;
-      text = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (pattern != end && *pattern == '*') ++pattern;
-  return pattern == end;
+  return glob_matches({pattern, end}, {text, text + strlen(text)});
 }
 
 // Whether one of the globs in the list, each "PROVIDER:NAME" or a PROVIDER alone, takes the site.

@@ -23,7 +23,8 @@ struct alignas(128) Attachment {
   std::byte* data;
   const uint32_t* clock;  // the header's
   abi::Header* header;
-  uint32_t fallback;  // the number of the fallback ring
+  const abi::FilterArea* filters;  // abi::kMaxReaders of them
+  uint32_t fallback;               // the number of the fallback ring
   uint32_t block_log2;
   abi::Policy policy;
   uint32_t wait_us;

@@ -10,7 +10,9 @@
 
 #include "probe/attach.h"
 #include "probe/clock.h"
+#include "probe/contexts.h"
 #include "probe/cpu_ring.h"
+#include "probe/filters.h"
 #include "probe/room.h"
 #include "probe/sequence.h"
 #include "probe/state.h"
@@ -34,7 +36,6 @@ void sleep_us(long microseconds) {
 
 // What is to be written, and how long it may yet wait for room.
 struct Event {
-  uint64_t attached;  // the module's
   std::byte* record;
   uint64_t size;
   uint32_t clock;
@@ -109,6 +110,18 @@ void put_word(std::byte* record, const strata_probe_module& module, uint32_t fir
   __builtin_memcpy(record + offsetof(abi::RecordHead, word), &word, sizeof word);
 }
 
+uint32_t word_of(const std::byte* record) {
+  uint32_t word;
+  __builtin_memcpy(&word, record + offsetof(abi::RecordHead, word), sizeof word);
+  return word;
+}
+
+// Whether it may still be written there: neither another collector nor another clock has come.
+bool is_current(const Attachment& to, const Event& event) {
+  return load(state().generation) == to.generation &&
+         (load(*to.clock) & abi::kClockMask) == event.clock;
+}
+
 enum class Written : uint8_t { Done, Lost, Full, Stale };
 
 Written write_locked(const Attachment& to, abi::RingControl& control, const Event& event) {
@@ -117,9 +130,9 @@ Written write_locked(const Attachment& to, abi::RingControl& control, const Even
     count(control.lost);
     return Written::Lost;
   }
-  if (load(state().generation) != to.generation) return Written::Stale;
   std::byte* const data = to.data + (uint64_t{to.fallback} << to.capacity_log2);
   while (true) {
+    if (!is_current(to, event)) return Written::Stale;
     const uint64_t head = load(control.head);
     const uint64_t end = load(control.end);
     if ((end & 7) == event.clock && head + event.size <= end) {
@@ -156,25 +169,29 @@ std::byte* thread_rseq(const Attachment& to) {
 #endif
 }
 
-// False: the attachment is not the current one.
+// False: it is not current any more.
 bool write(const Attachment& to, Event& event) {
   std::byte* const rseq = thread_rseq(to);
 #if defined(__x86_64__)
   for (int attempt = 0; rseq != nullptr && attempt < kAttempts;) {
-    const uint64_t time = event.clock == static_cast<uint32_t>(abi::Clock::MonotonicRaw)
-                              ? nanoseconds(CLOCK_MONOTONIC_RAW)
-                              : 0;
-    const Outcome outcome = write_on_cpu(to, event.attached, rseq, event.record, event.size, time);
-    if (outcome == Outcome::Done) return true;
-    if (outcome == Outcome::Stale) return false;
-    if (outcome != Outcome::NoRoom) {
-      ++attempt;
-      continue;
-    }
+    if (!is_current(to, event)) return false;
     const uint64_t index = *reinterpret_cast<volatile uint32_t*>(rseq + to.index);
     if (index >= to.rings) break;
     abi::RingControl& control = to.controls[index];
     const CpuRing ring{to, rseq, index, control};
+    const uint64_t head = load(control.head);
+    const uint64_t end = load(control.end);
+    if ((end & abi::kClockMask) == event.clock && head + event.size <= end) {
+      // Where the head is still this one, nothing was written since the clock was read.
+      const uint64_t time = read_clock_ordered(abi::Clock{event.clock});
+      __builtin_memcpy(event.record, &time, sizeof time);
+      std::byte* const place = to.data + (index << to.capacity_log2) + (head & to.mask);
+      if (ring.append({head, head + event.size, event.record, place, event.size, nullptr, 0,
+                       abi::Clock{event.clock}}))
+        return true;
+      ++attempt;
+      continue;
+    }
     if (make_room(ring, event.size, abi::Clock{event.clock}) == Room::TryAgain) {
       ++attempt;
       continue;
@@ -188,6 +205,27 @@ bool write(const Attachment& to, Event& event) {
   return write_fallback(to, event);
 }
 
+// The same with contexts, in a copy of the record. Its size on the stack is not more than the
+// site's own: signal handlers may have little.
+[[gnu::noinline]] bool write_with_contexts(const Attachment& to, const Event& plain,
+                                           uint32_t mask) {
+  const uint32_t added = abi::context_size(mask);
+  const uint64_t size = (plain.size + added + abi::kUnit - 1) & ~uint64_t{abi::kUnit - 1};
+  Event event = plain;
+  // Rather without them than cut.
+  if (size > abi::kMaxRecord) return write(to, event);
+  event.record = static_cast<std::byte*>(__builtin_alloca(size));
+  event.size = size;
+  const uint32_t word = (word_of(plain.record) & ~abi::kUnitsMask) + abi::kContextBit +
+                        static_cast<uint32_t>(size / abi::kUnit);
+  __builtin_memset(event.record + size - abi::kUnit, 0, abi::kUnit);
+  __builtin_memcpy(event.record + offsetof(abi::RecordHead, word), &word, sizeof word);
+  put_contexts(event.record + abi::kPayload, mask, to, thread_rseq(to));
+  __builtin_memcpy(event.record + abi::kPayload + added, plain.record + abi::kPayload,
+                   plain.size - abi::kPayload);
+  return write(to, event);
+}
+
 // All that is not the common case. More than once only where the collector leaves or another comes
 // at this very moment.
 [[gnu::noinline, gnu::cold]] void write_slowly(strata_probe_module& module, const uint32_t* flag,
@@ -199,14 +237,21 @@ bool write(const Attachment& to, Event& event) {
       continue;
     }
     const Attachment& to = attachment(ids.generation);
-    const uint32_t clock = load(to.header->clock);
+    const uint32_t asked = load(to.header->clock);
+    const uint32_t clock = asked & abi::kClockMask;
     if (clock > static_cast<uint32_t>(abi::Clock::MonotonicRaw)) {
       detach(ids.generation);
       continue;
     }
     put_word(record, module, ids.first, flag, shape);
-    Event event{ids.both(), record, shape & ~7u, clock};
-    if (write(to, event)) return;
+    Event event{record, shape & ~7u, clock};
+    uint32_t contexts = 0;
+    if ((asked & abi::kLook) != 0) {
+      const View fields{record + abi::kPayload, event.size - abi::kPayload};
+      if (!is_wanted(to, abi::id_of(word_of(record)), fields)) return;
+      contexts = load(to.header->contexts) & abi::kAllContexts;
+    }
+    if (contexts != 0 ? write_with_contexts(to, event, contexts) : write(to, event)) return;
   }
   count_unattached();
 }
@@ -239,7 +284,7 @@ extern "C" {
     std::byte* const rseq = thread_rseq(*to);
     if (rseq != nullptr) [[likely]] {
       put_word(bytes, *module, static_cast<uint32_t>(attached), flag, shape);
-      if (write_on_cpu(*to, attached, rseq, bytes, shape & ~7u, 0) == Outcome::Done) [[likely]]
+      if (write_on_cpu(*to, attached, rseq, bytes, shape & ~7u) == Outcome::Done) [[likely]]
         return;
     }
   }
@@ -251,7 +296,7 @@ extern "C" {
   for (int attempt = 0; attempt < 2; ++attempt) {
     const ModuleIds ids = ids_of(*module);
     if (ids.generation == load(state().generation)) {
-      const uint32_t clock = load(attachment(ids.generation).header->clock);
+      const uint32_t clock = load(attachment(ids.generation).header->clock) & abi::kClockMask;
       if (clock > static_cast<uint32_t>(abi::Clock::MonotonicRaw)) return 0;
       const uint64_t now = read_clock(abi::Clock{clock});
       return now != 0 ? now : 1;

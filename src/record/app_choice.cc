@@ -8,55 +8,161 @@
 namespace strata::record {
 namespace {
 
-bool chooses(const trace::EventPattern& pattern, const collect::FileSite& site) {
+using collect::FileSite;
+using collect::ProbedFile;
+
+bool chooses(const trace::EventPattern& pattern, const FileSite& site) {
   return pattern.matches(site.site.provider, site.site.name);
 }
 
-bool chooses_any(const trace::EventPattern& pattern,
-                 const std::vector<collect::ProbedFile>& files) {
-  return std::ranges::any_of(files, [&](const collect::ProbedFile& file) {
-    return std::ranges::any_of(
-        file.sites, [&](const collect::FileSite& site) { return chooses(pattern, site); });
+template <typename Predicate>
+bool any_site(const std::vector<ProbedFile>& files, Predicate predicate) {
+  return std::ranges::any_of(
+      files, [&](const ProbedFile& file) { return std::ranges::any_of(file.sites, predicate); });
+}
+
+template <typename Predicate>
+void erase_sites(std::vector<ProbedFile>& files, Predicate predicate) {
+  for (ProbedFile& file : files) std::erase_if(file.sites, predicate);
+  std::erase_if(files, [](const ProbedFile& file) { return file.sites.empty(); });
+}
+
+// Probes, and the conditions that their events are to fulfil.
+struct Wanted {
+  trace::EventPattern pattern{"*"};
+  std::vector<trace::FilterTree> filters;
+};
+
+std::string fields_of(const collect::Site& site) {
+  std::string text;
+  for (const collect::SiteField& field : site.fields)
+    (text += text.empty() ? "" : ", ") += field.name;
+  if (site.kind == probe::abi::SiteKind::Span)
+    text += text.empty() ? "duration_ns" : ", duration_ns";
+  return text.empty() ? "none" : text;
+}
+
+// Every field of the filter is one of some probe of the pattern's.
+Status check_fields(const trace::FilterTree& filter, const std::string& text,
+                    const trace::EventPattern& pattern, const std::vector<ProbedFile>& files) {
+  for (const trace::FilterTerm& term : filter.terms) {
+    const auto has_it = [&](const FileSite& site) {
+      return chooses(pattern, site) && collect::has_field(site.site, term.field);
+    };
+    if (any_site(files, has_it)) continue;
+    std::string cause = "-F '" + text + "': no probe has a field '" + term.field + "'";
+    any_site(files, [&](const FileSite& site) {
+      if (chooses(pattern, site))
+        cause +=
+            "\n  " + site.site.provider + ":" + site.site.name + " has " + fields_of(site.site);
+      return false;
+    });
+    return Error{"", std::nullopt, std::move(cause)};
+  }
+  return {};
+}
+
+Status add_filters(const std::vector<std::string>& texts, const std::vector<ProbedFile>& files,
+                   Wanted& wanted) {
+  for (const std::string& text : texts) {
+    Result<trace::FilterTree> filter = trace::parse_filter(text);
+    if (!filter)
+      return Error{"", std::nullopt,
+                   "-F '" + text + "': in column " +
+                       std::to_string(filter.error().offset.value_or(0) + 1) + ": " +
+                       filter.error().cause};
+    if (Status status = check_fields(*filter, text, wanted.pattern, files); !status) return status;
+    wanted.filters.push_back(*std::move(filter));
+  }
+  return {};
+}
+
+// Gives each site the filters of the last that wants it; those whose events can never fulfil them
+// are not wanted.
+Status give_filters(const std::vector<Wanted>& wanted, AppRequest& request) {
+  Status status;
+  erase_sites(request.files, [&](const FileSite& site) {
+    const auto last = std::ranges::find_if(wanted.rbegin(), wanted.rend(), [&](const Wanted& one) {
+      return chooses(one.pattern, site);
+    });
+    if (last == wanted.rend()) return true;
+    if (last->filters.empty()) return false;
+    const Result<std::vector<std::byte>> predicate =
+        collect::make_predicate(last->filters, site.site);
+    if (!predicate) {
+      status = predicate.error();
+      return false;
+    }
+    const std::string name = site.site.provider + ":" + site.site.name;
+    if (collect::drops_everything(*predicate)) {
+      request.remarks.push_back(
+          name +
+          " cannot fulfil the filter and is not recorded; its fields: " + fields_of(site.site));
+      return true;
+    }
+    request.filters[name] = last->filters;
+    return false;
   });
+  return status;
 }
 
 }  // namespace
 
 Result<AppRequest> choose_probes(const std::vector<std::string>& programs,
-                                 std::vector<EventWish>& wishes) {
+                                 std::vector<EventWish>& wishes,
+                                 const std::vector<std::string>& filters_for_all) {
   AppRequest request;
   for (const std::string& program : programs) {
-    Result<std::vector<collect::ProbedFile>> files = collect::probed_files(program);
+    Result<std::vector<ProbedFile>> files = collect::probed_files(program);
     if (!files) return std::move(files).error();
-    std::erase_if(*files, [](const collect::ProbedFile& file) { return file.sites.empty(); });
+    std::erase_if(*files, [](const ProbedFile& file) { return file.sites.empty(); });
     if (files->empty())
       return Error{program, std::nullopt, "has no probes ('strata probe list' shows them)"};
     std::ranges::move(*files, std::back_inserter(request.files));
   }
+  if (request.empty()) return request;
 
-  std::vector<trace::EventPattern> patterns;
+  std::vector<Wanted> wanted;
   std::vector<EventWish> for_the_kernel;
   for (EventWish& wish : wishes) {
-    trace::EventPattern pattern(wish.pattern);
-    if (!chooses_any(pattern, request.files)) {
+    Wanted one{trace::EventPattern(wish.pattern), {}};
+    if (!any_site(request.files,
+                  [&](const FileSite& site) { return chooses(one.pattern, site); })) {
       for_the_kernel.push_back(std::move(wish));
       continue;
     }
-    if (!wish.filters.empty())
-      return Error{"", std::nullopt,
-                   "'" + wish.pattern + "' is a probe of a program, for which there is no -F"};
-    patterns.push_back(std::move(pattern));
+    std::vector<std::string> filters = filters_for_all;
+    filters.insert(filters.end(), wish.filters.begin(), wish.filters.end());
+    if (Status status = add_filters(filters, request.files, one); !status)
+      return std::move(status).error();
+    wanted.push_back(std::move(one));
   }
   wishes = std::move(for_the_kernel);
-  if (patterns.empty()) return request;
-  for (collect::ProbedFile& file : request.files) {
-    std::erase_if(file.sites, [&](const collect::FileSite& site) {
-      return std::ranges::none_of(patterns,
-                                  [&](const auto& pattern) { return chooses(pattern, site); });
-    });
+  if (wanted.empty()) {
+    Wanted all;
+    if (Status status = add_filters(filters_for_all, request.files, all); !status)
+      return std::move(status).error();
+    wanted.push_back(std::move(all));
   }
-  std::erase_if(request.files, [](const auto& file) { return file.sites.empty(); });
+  if (Status status = give_filters(wanted, request); !status) return std::move(status).error();
+  if (request.empty())
+    return Error{"", std::nullopt, "no probe of the programs can fulfil the filters"};
   return request;
+}
+
+Result<uint32_t> parse_contexts(const std::vector<std::string>& names) {
+  uint32_t mask = 0;
+  for (const std::string& name : names) {
+    if (name == "tid")
+      mask |= probe::abi::kTidContext;
+    else if (name == "comm")
+      mask |= probe::abi::kNameContext;
+    else if (name == "cpu")
+      mask |= probe::abi::kCpuContext;
+    else
+      return Error{"", std::nullopt, "--context is tid, comm or cpu, not '" + name + "'"};
+  }
+  return mask;
 }
 
 }  // namespace strata::record

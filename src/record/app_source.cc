@@ -36,8 +36,10 @@ Result<std::unique_ptr<AppSource>> AppSource::create(AppRequest request, bool co
 }
 
 AppSource::AppSource(AppRequest request, bool by_kernel)
-    : request_(std::move(request)), by_kernel_(by_kernel) {
+    : request_(std::move(request)), by_kernel_(by_kernel), remarks_(request_.remarks) {
   options_.socket = collect::default_socket();
+  options_.filters = request_.filters;
+  options_.contexts = request_.contexts;
   options_.layout = layout_for(request_.buffer_bytes);
   for (const collect::ProbedFile& file : request_.files)
     for (const collect::FileSite& site : file.sites) options_.sites.add(site.site, file.process);

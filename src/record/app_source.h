@@ -36,7 +36,7 @@ class AppSource final : public Source {
   Status stop() override;
   std::vector<recording::Part> parts() const override;
 
-  // What could not be switched on.
+  // What was left out, or could not be switched on.
   const std::vector<std::string>& remarks() const { return remarks_; }
   // From start() on: the threads that collect.
   std::vector<pid_t> threads() const { return collector_->threads(); }

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "trace/filter_parser.h"
+#include "trace/filter_tests.h"
 #include "trace/type_table.h"
 
 namespace strata::trace {
@@ -159,33 +159,11 @@ struct Filter::State {
   uint32_t entry(const EventType* type) {
     if (uint32_t* known = entries.find(type)) [[likely]]
       return *known;
-    return *entries.add(type, compile(tree.root, *type, kYes, kNo));
-  }
-
-  // The entry of a program that goes to `if_true` or `if_false`. What comes later is compiled
-  // first, so every jump's target is known when it is written; what is certain for the type is not
-  // written at all.
-  uint32_t compile(const FilterNode& node, const EventType& type, uint32_t if_true,
-                   uint32_t if_false) {
-    switch (node.kind) {
-      case FilterNode::Kind::Term:
-        return compile(tree.terms[node.term], type, if_true, if_false);
-      case FilterNode::Kind::Not:
-        return compile(node.children[0], type, if_false, if_true);
-      case FilterNode::Kind::And: {
-        uint32_t next = if_true;
-        for (size_t i = node.children.size(); i-- > 0;)
-          next = compile(node.children[i], type, next, if_false);
-        return next;
-      }
-      case FilterNode::Kind::Or: {
-        uint32_t next = if_false;
-        for (size_t i = node.children.size(); i-- > 0;)
-          next = compile(node.children[i], type, if_true, next);
-        return next;
-      }
-    }
-    return if_false;
+    const uint32_t entry =
+        write_tests(tree, kYes, kNo, [&](const FilterTerm& term, uint32_t yes, uint32_t no) {
+          return compile(term, *type, yes, no);
+        });
+    return *entries.add(type, entry);
   }
 
   uint32_t compile(const FilterTerm& term, const EventType& type, uint32_t if_true,
@@ -225,8 +203,10 @@ struct Filter::State {
         case Pseudo::System:
           return !term.is_cpus && compare(type.system, term) ? if_true : if_false;
         case Pseudo::Comm:
+          // What the event itself tells is sooner known than what was learned of the thread.
           test.is_text = true;
-          test.load = Load::Comm;
+          test.field = type.comm;
+          test.load = type.comm ? Load::Field : Load::Comm;
           break;
         case Pseudo::Cpu:
           test.load = Load::Cpu;
@@ -247,19 +227,12 @@ struct Filter::State {
     }
     if (!term.number || term.comparison == Comparison::Like) return if_false;
 
-    // A number out of the field's range decides the comparison for all events.
-    const FilterNumber& number = *term.number;
-    test.number = static_cast<int64_t>(number.bits);
-    if (term.comparison != Comparison::Bits) {
-      bool above = !unsigned64 && !number.negative &&
-                   number.bits > static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-      bool below = unsigned64 && number.negative;
-      if (above || below)
-        return compare<int64_t>(above ? -1 : 1, term.comparison, 0) ? if_true : if_false;
-      if (unsigned64) {
-        test.flip = std::numeric_limits<int64_t>::min();
-        test.number ^= test.flip;
-      }
+    if (const std::optional<bool> certain = certain_outcome(term, !unsigned64))
+      return *certain ? if_true : if_false;
+    test.number = static_cast<int64_t>(term.number->bits);
+    if (unsigned64 && term.comparison != Comparison::Bits) {
+      test.flip = std::numeric_limits<int64_t>::min();
+      test.number ^= test.flip;
     }
     return write(test);
   }

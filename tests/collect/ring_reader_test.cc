@@ -79,6 +79,40 @@ TEST_F(RingReader, WhatIsNoRecordIsPassedOverUpToTheNextBlock) {
   EXPECT_FALSE(reader_.broken());
 }
 
+TEST_F(RingReader, ContextsPrecedeTheFields) {
+  maker_.add(16, abi::kCpuContext);  // their mask, then what follows it
+  const uint64_t behind_mask = maker_.head();
+  maker_.add(16, 0);
+  maker_.put<uint32_t>(behind_mask - 8, abi::make_word(16, 32) | abi::kContextBit);
+  maker_.put<uint64_t>(behind_mask, uint64_t{17} | uint64_t{99} << 32);  // the CPU, then the field
+  struct Kept {
+    std::optional<collect::RecordContexts> contexts;
+    uint32_t field = 0;
+    void record(const collect::RingRecord& record) {
+      contexts = collect::RecordContexts::read(record.contexts);
+      field = load_once<uint32_t>(record.payload.data());
+    }
+    void lost(uint64_t) {}
+  } kept;
+  reader_.read_all(maker_.bytes(), kept);
+  ASSERT_TRUE(kept.contexts);
+  EXPECT_EQ(kept.contexts->mask, abi::kCpuContext);
+  EXPECT_EQ(kept.contexts->cpu, 17u);
+  EXPECT_EQ(kept.field, 99u);
+}
+
+TEST_F(RingReader, ContextsThatAreNoneArePassedOverUpToTheNextBlock) {
+  for (const uint32_t mask : {uint32_t{abi::kTidContext}, uint32_t{8}}) {  // too short; unknown
+    maker_.open_block();
+    maker_.add(16, mask);
+    maker_.put<uint32_t>(maker_.head() - 8, abi::make_word(16, 16) | abi::kContextBit);
+    maker_.open_block();
+    maker_.add(16, 3);
+    EXPECT_THAT(read(), ElementsAre(3)) << mask;
+  }
+  EXPECT_GT(reader_.damaged(), 0u);
+}
+
 TEST_F(RingReader, ABlockThatIsNotTheOneExpectedIsPassedOver) {
   maker_.add(16, 1);
   maker_.put<uint64_t>(offsetof(abi::Block, position), 8);

@@ -31,8 +31,8 @@ std::vector<KeptRecord> KeptRings::all() const {
   return records;
 }
 
-Collector::Collector(const collect::RingLayout& layout, abi::Clock clock)
-    : layout_(layout), clock_(clock) {
+Collector::Collector(const collect::RingLayout& layout, abi::Clock clock, uint32_t contexts)
+    : layout_(layout), clock_(clock), contexts_(contexts) {
   const std::string path = folder_.file("socket");
   Result<collect::Listener> listener = collect::Listener::open(path);
   if (!listener) fail(listener.error().text());
@@ -56,7 +56,7 @@ void Collector::serve() {
     if (ready[1].revents != 0) return;
     const std::optional<collect::Asking> program = listener_->next();
     if (!program) continue;
-    Result<collect::RingMemory> memory = collect::RingMemory::create(layout_, clock_);
+    Result<collect::RingMemory> memory = collect::RingMemory::create(layout_, clock_, contexts_);
     if (!memory) fail(memory.error().text());
     const std::lock_guard lock(mutex_);
     memories_.push_back(std::make_unique<collect::RingMemory>(std::move(*memory)));
@@ -100,11 +100,13 @@ KeptRings Collector::read(size_t number) {
       if (site == nullptr) fail("a record of an unknown site");
       const std::optional<size_t> size = collect::payload_size(*site, record.payload);
       if (!size) fail("a record that is not as its site says");
-      into.push_back({record.time,
-                      record.clock,
-                      site->provider + ":" + site->name,
-                      record.truncated,
-                      {record.payload.begin(), record.payload.begin() + static_cast<long>(*size)}});
+      into.push_back(
+          {record.time,
+           record.clock,
+           site->provider + ":" + site->name,
+           record.truncated,
+           collect::RecordContexts::read(record.contexts).value_or(collect::RecordContexts()),
+           {record.payload.begin(), record.payload.begin() + static_cast<long>(*size)}});
     }
     void lost(uint64_t events) { missing += events; }
   };

@@ -26,6 +26,7 @@ struct KeptRecord {
   probe::abi::Clock clock = probe::abi::Clock::Tsc;
   std::string site;  // "provider:name"
   bool truncated = false;
+  collect::RecordContexts contexts;
   std::vector<std::byte> payload;
 
   template <typename T>
@@ -51,7 +52,7 @@ struct KeptRings {
 class Collector {
  public:
   explicit Collector(const collect::RingLayout& layout,
-                     probe::abi::Clock clock = probe::abi::Clock::Tsc);
+                     probe::abi::Clock clock = probe::abi::Clock::Tsc, uint32_t contexts = 0);
   ~Collector();
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
@@ -70,6 +71,7 @@ class Collector {
 
   collect::RingLayout layout_;
   probe::abi::Clock clock_;
+  uint32_t contexts_;
   TemporaryFolder folder_;
   std::optional<collect::Listener> listener_;
   FileDescriptor stop_;

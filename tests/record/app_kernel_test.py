@@ -3,15 +3,13 @@
 """`strata record --app`: what programs tell by their probes is in the recording, or counted."""
 
 import json
-import os
 import pathlib
 import random
-import shutil
 import tempfile
 import time
 
 import machine
-from emitting import LIBRARY, Emitter, app_parts, go, kept, own_socket, recorder, told
+from emitting import Emitter, app_parts, go, kept, prepare_for_probes, recorder, told
 
 
 def command(folder, emitter):
@@ -96,10 +94,10 @@ def short_processes(folder, emitter):
     assert kept(out / "app-emitter") + part["lost"] == 5 * count, part
 
 
-def killed(folder, emitter, kills):
+def killed(folder, emitter, kills, *words):
     """Programs that are killed at any moment, while they are drained: nothing is missing."""
-    out, chance = folder / "killed", random.Random(5)
-    recording = recorder(out, "--app", emitter.program, "--buffer-size", "1M")
+    out, chance = folder / f"killed{len(words)}", random.Random(5)
+    recording = recorder(out, "--app", emitter.program, "--buffer-size", "1M", *words)
     completed = calls = 0
     for i in range(kills):
         file, threads = emitter.file(), 1 + i % 2
@@ -144,11 +142,7 @@ def one_timeline(folder, emitter, calls):
 
 
 def main():
-    if os.geteuid() != 0:
-        machine.skip("only root may switch probes on by the kernel")
-    if not LIBRARY.exists() or not shutil.which("gcc"):
-        machine.skip("libstrata-probe is not built, or there is no gcc")
-    own_socket()
+    prepare_for_probes()
     with tempfile.TemporaryDirectory(prefix="strata-app-") as name:
         folder = pathlib.Path(name)
         emitter = Emitter(folder)
@@ -158,6 +152,7 @@ def main():
         running_and_later(folder, emitter)
         short_processes(folder, emitter)
         killed(folder, emitter, 25)
+        killed(folder, emitter, 25, "--context", "tid,cpu", "-e", "emitter:step", "-F", "number >= 0")
         one_timeline(folder, emitter, 10000)
     print("all that was told is there, or counted")
 

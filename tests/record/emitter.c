@@ -7,6 +7,9 @@
  *     emitter FILE calls NUMBER THREADS   { probe; getppid(); probe }, on one CPU after the other
  *     emitter FILE lines NUMBER           so many for each line that it reads
  *     emitter FILE kinds                  one of each kind
+ *     emitter FILE orders NUMBER          so many, in a process and in its child; see
+ * place_orders() emitter FILE selves NUMBER          threads that tell who they are, and a child
+ * that does
  *
  * With WAIT in its environment, it begins when it has read a line.
  */
@@ -19,7 +22,9 @@
 #include <strata/probe.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 STRATA_EVENT(emitter, step, STRATA_INFO, (u32, thread), (u64, number));
@@ -28,6 +33,8 @@ STRATA_EVENT(emitter, after, STRATA_DEBUG, (s32, tid), (u64, number));
 STRATA_EVENT(emitter, words, STRATA_WARNING, (string, text), (seq_u32, numbers), (seq_f64, parts),
              (enum, mood, "calm=0,wild=1"), (f32, share));
 STRATA_SPAN_EVENT(emitter, nap, STRATA_INFO, (u32, us));
+STRATA_EVENT(emitter, order, STRATA_INFO, (string, customer), (u32, size), (s64, change));
+STRATA_EVENT(emitter, self, STRATA_INFO, (s32, self_tid), (s32, self_cpu), (string, self_name));
 STRATA_COUNTER(emitter, level, STRATA_INFO, s64);
 
 enum { MOST_THREADS = 8 };
@@ -83,6 +90,47 @@ static void one_of_each(void) {
   told[0] = 3;
 }
 
+static void place_orders(void) {
+  static const char* const customers[] = {"alice", "bob", "carol"};
+  for (uint64_t i = 0; i < number; ++i)
+    STRATA_TRACE(emitter, order, customers[i % 3], (uint32_t)i, (int64_t)(i % 7) - 3);
+}
+
+static void* tell_self(void* argument) {
+  const unsigned thread = (unsigned)(uintptr_t)argument;
+  char name[16];
+  snprintf(name, sizeof name, "self-%u", thread);
+  prctl(PR_SET_NAME, name);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(thread % (unsigned)sysconf(_SC_NPROCESSORS_ONLN), &one);
+  sched_setaffinity(0, sizeof one, &one);
+  STRATA_TRACE(emitter, self, (int32_t)syscall(SYS_gettid), sched_getcpu(), name);
+  return NULL;
+}
+
+static void tell_selves(void) {
+  tell_self(NULL);
+  for (uintptr_t i = 1; i < number; ++i) {
+    pthread_t other;
+    if (pthread_create(&other, NULL, tell_self, (void*)i) != 0) _exit(2);
+    pthread_join(other, NULL);
+  }
+}
+
+/* In this process, then in a child. */
+static int twice(void (*action)(void)) {
+  action();
+  const pid_t child = fork();
+  if (child == 0) {
+    action();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
 int main(int count, char** words) {
   if (count < 3) return 2;
   const int file = open(words[1], O_RDWR);
@@ -92,6 +140,10 @@ int main(int count, char** words) {
   if (strcmp(words[2], "kinds") == 0) {
     one_of_each();
     return 0;
+  }
+  if (strcmp(words[2], "orders") == 0 || strcmp(words[2], "selves") == 0) {
+    number = strtoull(words[3], NULL, 10);
+    return twice(words[2][0] == 'o' ? place_orders : tell_selves);
   }
   const int forever = strcmp(words[2], "forever") == 0;
   calls = strcmp(words[2], "calls") == 0;

@@ -21,6 +21,14 @@ def own_socket():
     subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run/strata"], check=True)
 
 
+def prepare_for_probes():
+    if os.geteuid() != 0:
+        machine.skip("only root may switch probes on by the kernel")
+    if not LIBRARY.exists() or not shutil.which("gcc"):
+        machine.skip("libstrata-probe is not built, or there is no gcc")
+    own_socket()
+
+
 def build(folder, name):
     """The program of that name, with probes, compiled."""
     source = pathlib.Path(__file__).with_name(f"{name}.c")

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import resource
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,7 +13,7 @@ import tempfile
 import time
 
 import machine
-from emitting import LIBRARY, Emitter, app_parts, build, go, kept, own_socket, recorder, told
+from emitting import Emitter, app_parts, build, go, kept, prepare_for_probes, recorder, told
 
 
 def kill(process):
@@ -180,11 +179,7 @@ def scribbled(folder, emitter, scribbler):
 
 
 def main():
-    if os.geteuid() != 0:
-        machine.skip("only root may switch probes on by the kernel")
-    if not LIBRARY.exists() or not shutil.which("gcc"):
-        machine.skip("libstrata-probe is not built, or there is no gcc")
-    own_socket()
+    prepare_for_probes()
     with tempfile.TemporaryDirectory(prefix="strata-share-") as name:
         folder = pathlib.Path(name)
         emitter = Emitter(folder)

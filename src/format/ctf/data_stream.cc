@@ -155,6 +155,8 @@ Step DataStream::next() {
     event_.record = {packet_data_ + record_ / 8, (position_ + 7) / 8 - record_ / 8};
     event_.ticks = Ticks{ticks_};
     event_.time = clock_.at(event_.ticks);
+    if (plan->cpu) [[unlikely]]
+      event_.cpu = CpuId{static_cast<uint32_t>(event_.integer(plan->cpu).value_or(0))};
     place_loss();
     if (tracks_tasks_) track_task(*plan);
     return Step::Event;

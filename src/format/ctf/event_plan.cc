@@ -361,6 +361,7 @@ std::unique_ptr<EventPlan> plan_event(const Description& description, const Stre
   type.tid = context("tid");
   if (!type.tid) type.tid = context("vtid");
   if (type.tid) type.comm = context("procname");
+  plan->cpu = context("cpu_id");
   return plan;
 }
 

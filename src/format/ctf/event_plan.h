@@ -26,6 +26,7 @@ struct EventPlan : trace::EventType {
   std::optional<uint64_t> size;
   Measure measure;
   std::optional<TextPlan> text;  // nothing: it is walked over to be shown
+  trace::FieldRef cpu;           // where the event itself tells it; else its packet does
 
   // What makes up a record, in this order; null for what there is not.
   std::array<const FieldClass*, 3> scopes() const {
