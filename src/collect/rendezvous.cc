@@ -78,9 +78,13 @@ Result<bool> Rendezvous::own() {
 void Rendezvous::take_over() {
   for (LeftRings& left : find_left_rings()) {
     FileDescriptor lives = open_process(left.process.pid);
-    Result<RingMemory> opened =
-        RingMemory::open(std::move(left.memory), options_.layout, "left rings");
+    Result<RingMemory> opened = RingMemory::open(std::move(left.memory), "left rings");
     if (!lives || !opened || opened->is_closed() || !has_room_for(left.process.pid)) continue;
+    // Of a session that did otherwise when rings are full: its program asks for others.
+    if (!opened->layout().is_like(options_.layout)) {
+      if (!is_read_by_others(opened->descriptor())) opened->close();
+      continue;
+    }
     auto memory = std::make_shared<RingMemory>(std::move(*opened));
     {
       const std::lock_guard lock(mutex_);
@@ -216,9 +220,9 @@ bool Rendezvous::receive_memory(bool& is_last) {
   is_last = shared->process.pid == 0;
   if (is_last) return true;
   if (message->descriptors.size() != 2) return false;
-  Result<RingMemory> opened =
-      RingMemory::open(std::move(message->descriptors[0]), options_.layout, "shared rings");
-  if (!opened || !has_room_for(shared->process.pid)) return true;
+  Result<RingMemory> opened = RingMemory::open(std::move(message->descriptors[0]), "shared rings");
+  if (!opened || !opened->layout().is_like(options_.layout) || !has_room_for(shared->process.pid))
+    return true;
   auto memory = std::make_shared<RingMemory>(std::move(*opened));
   {
     // After a change of owners they come again.

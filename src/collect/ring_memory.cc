@@ -56,6 +56,11 @@ Status RingLayout::check() const {
   return {};
 }
 
+bool RingLayout::is_like(const RingLayout& other) const {
+  return rings == other.rings && policy == other.policy && block_log2 == other.block_log2 &&
+         dictionary_size == other.dictionary_size;
+}
+
 Result<RingLayout> RingLayout::read(Bytes memory, const std::string& name) {
   abi::Header header;
   if (memory.size() < sizeof header) return Error{name, 0, "too small for the header of rings"};
@@ -107,8 +112,7 @@ Result<RingMemory> RingMemory::create(const RingLayout& layout, abi::Clock clock
   return memory;
 }
 
-Result<RingMemory> RingMemory::open(FileDescriptor file, const RingLayout& like,
-                                    const std::string& name) {
+Result<RingMemory> RingMemory::open(FileDescriptor file, const std::string& name) {
   constexpr int kSealed = F_SEAL_SHRINK | F_SEAL_GROW;
   const int seals = fcntl(file.get(), F_GET_SEALS);
   struct stat status {};
@@ -123,13 +127,10 @@ Result<RingMemory> RingMemory::open(FileDescriptor file, const RingLayout& like,
   memory.descriptor_ = std::move(file);
   if (Status mapped = memory.map(size); !mapped) return std::move(mapped).error();
   const Result<RingLayout> layout = RingLayout::read(Bytes(memory.start_, size), name);
-  const bool is_alike = layout && layout->size() == size && layout->rings == like.rings &&
-                        layout->policy == like.policy && layout->block_log2 == like.block_log2 &&
-                        layout->dictionary_size == like.dictionary_size;
-  if (!is_alike) {
+  if (!layout || layout->size() != size) {
     munmap(std::exchange(memory.start_, nullptr), size);
     if (!layout) return layout.error();
-    return Error{name, 0, "rings that are divided in another way"};
+    return Error{name, 0, "there is more than the rings"};
   }
   memory.layout_ = *layout;
   return memory;

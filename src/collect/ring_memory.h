@@ -34,6 +34,8 @@ struct RingLayout {
 
   // Whether it can be. What is too large for this is not to be mapped either.
   Status check() const;
+  // The same, but that rings may be larger or smaller.
+  bool is_like(const RingLayout& other) const;
   // From memory whose maker is gone: that of a core file, or of a collector that was killed.
   static Result<RingLayout> read(Bytes memory, const std::string& name);
 };
@@ -53,9 +55,8 @@ class RingMemory {
 
   static Result<RingMemory> create(const RingLayout& layout, probe::abi::Clock clock);
   // One that somebody else has made: checked, since whoever had it meanwhile may have written
-  // anything there. It is divided as `like`, but that its rings may be larger or smaller.
-  static Result<RingMemory> open(FileDescriptor file, const RingLayout& like,
-                                 const std::string& name);
+  // anything there.
+  static Result<RingMemory> open(FileDescriptor file, const std::string& name);
   // Of bytes that are such a memory, those of a core file say.
   static Result<RingMemory> copy(Bytes bytes, const std::string& name);
   RingMemory(RingMemory&& other) noexcept;

@@ -32,8 +32,7 @@ class ReaderSlot : public testing::Test {
   collect::RingMemory open_again() {
     Result<FileDescriptor> file = memory_->reopen();
     EXPECT_TRUE(file);
-    Result<collect::RingMemory> memory =
-        collect::RingMemory::open(std::move(*file), two_rings(), "test");
+    Result<collect::RingMemory> memory = collect::RingMemory::open(std::move(*file), "test");
     EXPECT_TRUE(memory) << memory.error().text();
     return std::move(*memory);
   }
@@ -133,8 +132,8 @@ TEST_F(ReaderSlot, OneThatWasClaimedForSomebodyGoesWithTheDescriptor) {
   EXPECT_EQ(*number, 1u);
   {
     // As a socket does it: another number of the same open file.
-    Result<collect::RingMemory> given = collect::RingMemory::open(
-        FileDescriptor(fcntl(file->get(), F_DUPFD_CLOEXEC, 0)), two_rings(), "test");
+    Result<collect::RingMemory> given =
+        collect::RingMemory::open(FileDescriptor(fcntl(file->get(), F_DUPFD_CLOEXEC, 0)), "test");
     ASSERT_TRUE(given);
     file->reset();
     EXPECT_TRUE(is_read_by_others(memory_->descriptor()));
@@ -185,15 +184,14 @@ TEST(RingMemory, OfSomebodyElseIsTakenOnlyAsItShouldBe) {
   const collect::RingLayout layout = two_rings();
   Result<collect::RingMemory> memory = collect::RingMemory::create(layout, abi::Clock::Tsc);
   ASSERT_TRUE(memory);
-  const auto opens = [&](const collect::RingLayout& like) {
-    return static_cast<bool>(collect::RingMemory::open(*memory->reopen(), like, "test"));
-  };
-  EXPECT_TRUE(opens(layout));
+  const Result<collect::RingMemory> again = collect::RingMemory::open(*memory->reopen(), "test");
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_TRUE(again->layout().is_like(layout));
   collect::RingLayout like = layout;
   like.capacity_log2 = 20;
-  EXPECT_TRUE(opens(like)) << "its size is its own";
-  like.dictionary_size = 128;
-  EXPECT_FALSE(opens(like));
+  EXPECT_TRUE(layout.is_like(like)) << "its size is its own";
+  like.policy = abi::Policy::Overwrite;
+  EXPECT_FALSE(layout.is_like(like));
 
   const auto copy = [&](int seals) {
     FileDescriptor file(memfd_create("strata-probe-copy", MFD_ALLOW_SEALING | MFD_CLOEXEC));
@@ -204,14 +202,14 @@ TEST(RingMemory, OfSomebodyElseIsTakenOnlyAsItShouldBe) {
     fcntl(file.get(), F_ADD_SEALS, seals);
     return file;
   };
-  EXPECT_TRUE(collect::RingMemory::open(copy(F_SEAL_SHRINK | F_SEAL_GROW), layout, "test"));
-  EXPECT_FALSE(collect::RingMemory::open(copy(F_SEAL_GROW), layout, "test"));
-  EXPECT_FALSE(collect::RingMemory::open(copy(0), layout, "test"));
-  EXPECT_FALSE(collect::RingMemory::open(FileDescriptor(::open("/dev/zero", O_RDWR | O_CLOEXEC)),
-                                         layout, "test"));
+  EXPECT_TRUE(collect::RingMemory::open(copy(F_SEAL_SHRINK | F_SEAL_GROW), "test"));
+  EXPECT_FALSE(collect::RingMemory::open(copy(F_SEAL_GROW), "test"));
+  EXPECT_FALSE(collect::RingMemory::open(copy(0), "test"));
+  EXPECT_FALSE(
+      collect::RingMemory::open(FileDescriptor(::open("/dev/zero", O_RDWR | O_CLOEXEC)), "test"));
   FileDescriptor empty(memfd_create("strata-probe-empty", MFD_ALLOW_SEALING | MFD_CLOEXEC));
   fcntl(empty.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
-  EXPECT_FALSE(collect::RingMemory::open(std::move(empty), layout, "test"));
+  EXPECT_FALSE(collect::RingMemory::open(std::move(empty), "test"));
 }
 
 }  // namespace

@@ -147,6 +147,35 @@ TEST_F(Sharing, WhatASessionThatWasKilledLeftInTheRingsIsTakenOver) {
   EXPECT_EQ(kept.lost + kept.lost_unknown, 0u);
 }
 
+TEST_F(Sharing, AProgramLeavesTheRingsOfAKilledSessionThatDidOtherwiseWhenTheyAreFull) {
+  const SharedTold told;
+  const pid_t child = fork();
+  if (child == 0) {
+    while (told->stage != 1) usleep(100);
+    fire_both(100);
+    hand_over(told, 2);
+    fire_both(100);
+    _exit(0);
+  }
+  collect::CollectorOptions of_the_killed = options();
+  of_the_killed.layout.policy = abi::Policy::Overwrite;
+  const pid_t killed = fork();
+  if (killed == 0) {
+    const auto collector = start(of_the_killed);
+    told->stage = 1;
+    pause();
+  }
+  std::unique_ptr<collect::Collector> next;
+  when_handed_over(told, 2, [&] {
+    kill(killed, SIGKILL);
+    waitpid(killed, nullptr, 0);
+    next = start(options());
+  });
+  waitpid(child, nullptr, 0);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(end(*next).events, 200u);
+}
+
 TEST_F(Sharing, ASessionThatCannotShareIsTold) {
   const auto first = start(options());
   ASSERT_TRUE(first);
