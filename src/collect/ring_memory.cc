@@ -211,6 +211,8 @@ void RingMemory::look_before_writing() {
   __atomic_fetch_or(&header().clock, abi::kLook, __ATOMIC_RELEASE);
 }
 
+uint32_t RingMemory::contexts() const { return load(header().contexts) & abi::kAllContexts; }
+
 void RingMemory::add_contexts(uint32_t contexts) {
   if (contexts == 0) return;
   __atomic_fetch_or(&header().contexts, contexts, __ATOMIC_RELEASE);

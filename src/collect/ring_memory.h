@@ -75,7 +75,8 @@ class RingMemory {
   void set_clock(probe::abi::Clock clock);
   // From now on the clock is read not before what precedes it has happened, where it is the TSC.
   void order_clock();
-  // From now on records tell these too: a mask.
+  // What records tell of their threads, a mask; from now on these too.
+  uint32_t contexts() const;
   void add_contexts(uint32_t contexts);
   // What each reader wants: see probe::abi::Header.
   std::span<uint32_t> filtering() const;

@@ -48,7 +48,8 @@ RingReader::RingReader(const RingLayout& layout, uint32_t ring)
 void RingReader::start_at(Bytes memory, uint64_t position, bool from_now) {
   position_ = position;
   if (position == 0) return;
-  const auto clock = load_once<uint32_t>(memory.data() + offsetof(abi::Header, clock));
+  const uint32_t clock =
+      load_once<uint32_t>(memory.data() + offsetof(abi::Header, clock)) & abi::kClockMask;
   if (clock <= static_cast<uint32_t>(abi::Clock::MonotonicRaw)) clock_ = abi::Clock{clock};
   // The block up to there tells its clock, and what was lost before; unless the program has begun
   // to write over it.

@@ -42,7 +42,9 @@ Result<RecoveredCore> recover_core(const std::string& path, const std::string& f
   Result<NewFolder> made = NewFolder::create(folder);
   if (!made) return std::move(made).error();
 
-  collect::ProgramTraces traces(folder, clock->ctf_clock());
+  uint32_t contexts = 0;
+  for (const collect::CoreRings& rings : *found) contexts |= rings.memory.contexts();
+  collect::ProgramTraces traces(folder, clock->ctf_clock(), contexts);
   collect::DrainOptions options;
   options.clock = found->front().memory.clock();
   options.has_ended = true;
