@@ -69,8 +69,6 @@ Status check_flight(const RecordArguments& arguments) {
     return fail("--keep and --max-size are for what is written, and --flight writes nothing");
   if (arguments.flight && !arguments.counters.empty())
     return fail("--counters are written as they come, and --flight writes nothing");
-  if (arguments.flight && !arguments.apps.empty())
-    return fail("--app writes what programs tell as it comes, and --flight writes nothing");
   if (!arguments.apps.empty() && !(arguments.keep.empty() && arguments.max_size.empty()))
     return fail("--app records into one folder: not with --keep or --max-size");
   return {};
@@ -170,7 +168,10 @@ Result<record::SessionRequest> request_of(const RecordArguments& arguments) {
   return request;
 }
 
-Status choose_events(const RecordArguments& arguments, record::SessionRequest& request) {
+Status choose_kernel_events(const RecordArguments& arguments, const std::vector<std::string>& names,
+                            const std::vector<record::EventWish>& wishes,
+                            const std::vector<std::string>& for_all,
+                            record::SessionRequest& request) {
   const Result<kernel::Tracefs> tracefs = kernel::Tracefs::find();
   if (!tracefs) return tracefs.error();
   const Result<kernel::EventCatalog> catalog = kernel::EventCatalog::read(*tracefs);
@@ -179,6 +180,15 @@ Status choose_events(const RecordArguments& arguments, record::SessionRequest& r
   if (!arguments.profiles_file.empty()) {
     if (Status status = profiles.add_file(arguments.profiles_file); !status) return status;
   }
+  Result<std::vector<kernel::EventChoice>> events =
+      record::choose(*catalog, profiles, names, wishes, for_all);
+  if (!events) return std::move(events).error();
+  request.events = *std::move(events);
+  request.app.ordered_clock = !request.events.empty();
+  return {};
+}
+
+Status choose_events(const RecordArguments& arguments, record::SessionRequest& request) {
   std::vector<record::EventWish> wishes;
   std::vector<std::string> for_all;
   for (const EventOrFilter& condition : arguments.conditions) {
@@ -191,17 +201,17 @@ Status choose_events(const RecordArguments& arguments, record::SessionRequest& r
   if (!app) return app.error();
   request.app = *app;
   request.app.buffer_bytes = request.buffer_bytes;
+  if (request.flight) request.app.policy = probe::abi::Policy::Overwrite;
   std::vector<std::string> names = arguments.profiles;
   // Who asks for something in particular gets that alone.
   const bool asked = !wishes.empty() || !arguments.uprobes.empty() || !arguments.usdts.empty() ||
                      !arguments.kprobes.empty() || !arguments.presets.empty() ||
                      !request.app.empty();
   if (names.empty() && !asked) names.emplace_back(kernel::kDefaultProfile);
-  Result<std::vector<kernel::EventChoice>> events =
-      record::choose(*catalog, profiles, names, wishes, for_all);
-  if (!events) return std::move(events).error();
-  request.events = *std::move(events);
-  request.app.ordered_clock = !request.events.empty();
+  if (!names.empty() || !wishes.empty())
+    return choose_kernel_events(arguments, names, wishes, for_all, request);
+  if (!for_all.empty() && !request.app.empty())
+    return Error{"", std::nullopt, "-F is for the kernel's events, and none is asked for"};
   return {};
 }
 
@@ -243,6 +253,11 @@ Status choose_processes(const RecordArguments& arguments, record::SessionRequest
   for (const int32_t pid : arguments.pids) {
     if (Status status = add(kernel::threads_of(pid)); !status) return status;
   }
+  if (!request.wants_kernel() &&
+      !(arguments.pids.empty() && arguments.cgroup.empty() && arguments.container.empty()))
+    return Error{"", std::nullopt,
+                 "-p, --cgroup and --container choose among the kernel's events, and none is "
+                 "asked for; --app takes the number of a process"};
   std::string cgroup = arguments.cgroup;
   if (!arguments.container.empty()) {
     Result<std::string> found = kernel::cgroup_of_container(arguments.container);

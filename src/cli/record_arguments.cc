@@ -45,8 +45,9 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
       ->type_name("NAME");
   add_repeated(*record, "--app", arguments.apps,
                "The probes of a program or library, in all its processes, running or to come;\n"
-               "of a process, or of the running ones of this name. -e chooses among them,\n"
-               "and other -e or --profile add the kernel's events (docs/probe.md); repeatable")
+               "of a process, or of the running ones of this name. -e chooses among them;\n"
+               "they are recorded alone, which any user may do, unless another -e or --profile\n"
+               "asks for the kernel's events (docs/probe.md); repeatable")
       ->type_name("FILE|PID|NAME");
   add_repeated(*record, "--counters", arguments.counters,
                "Performance counters, read at every switch: cache-misses,major-faults,...")

@@ -26,6 +26,11 @@ constexpr std::chrono::milliseconds kLastRecords(2);
 // More rings than that nobody needs; a program that goes on asking is up to something.
 constexpr size_t kMostProcesses = 16384;
 constexpr size_t kMostOfAProcess = 16;
+// Of a flight recorder: how often it looks which processes have ended, and what is kept of those,
+// the newest first.
+constexpr std::chrono::milliseconds kFlightPeriod(1000);
+constexpr size_t kMostEnded = 64;
+constexpr uint64_t kMostEndedBytes = uint64_t{256} << 20;
 
 // What /proc tells. It still runs: it waits for our answer.
 TracedProcess look_at(pid_t pid) {
@@ -152,8 +157,14 @@ void Collector::collect() {
   next_flush_ = std::chrono::steady_clock::now() + kPeriod;
   for (bool last = false; !last && status_;) {
     last = stopping_;
-    take_arrived();
-    status_ = drain_all(last);
+    {
+      const std::lock_guard lock(processes_mutex_);
+      take_arrived();
+      if (is_flight())
+        set_aside_ended();
+      else
+        status_ = drain_all(last);
+    }
     tell();
     if (!last && status_) sleep();
   }
@@ -195,6 +206,71 @@ Status Collector::drain_all(bool last) {
   return status;
 }
 
+// What they told last is wanted more than what others told before: of these the oldest go.
+void Collector::set_aside_ended() {
+  const auto ended =
+      std::stable_partition(processes_.begin(), processes_.end(),
+                            [](const auto& process) { return !process->has_ended(); });
+  for (auto process = ended; process != processes_.end(); ++process) {
+    forget((*process)->process().pid);
+    ended_.push_back(std::move(*process));
+  }
+  processes_.erase(ended, processes_.end());
+  uint64_t bytes = 0;
+  size_t kept = 0;
+  for (auto process = ended_.rbegin(); process != ended_.rend(); ++process) {
+    bytes += (*process)->memory().used_bytes();
+    if (kept > 0 && (kept == kMostEnded || bytes > kMostEndedBytes)) break;
+    ++kept;
+  }
+  ended_.erase(ended_.begin(), ended_.end() - static_cast<ptrdiff_t>(kept));
+}
+
+template <typename Visit>
+void Collector::each_process(Visit visit) const {
+  const std::lock_guard lock(processes_mutex_);  // nobody goes meanwhile
+  std::vector<ProcessDrain*> all;
+  const auto add = [&](const auto& processes) {
+    for (const auto& process : processes) all.push_back(process.get());
+  };
+  add(ended_);
+  add(processes_);
+  {
+    const std::lock_guard arriving(mutex_);
+    add(arrived_);
+  }
+  for (ProcessDrain* process : all) visit(*process);
+}
+
+Result<std::vector<RingsCopy>> Collector::copy() const {
+  std::vector<RingsCopy> copies;
+  Status status;
+  each_process([&](ProcessDrain& process) {
+    if (!status) return;
+    Result<RingMemory> memory = process.memory().copy();
+    if (memory)
+      copies.push_back({process.process(), *std::move(memory)});
+    else
+      status = std::move(memory).error();
+  });
+  if (!status) return std::move(status).error();
+  return copies;
+}
+
+Collector::Held Collector::held() const {
+  Held held;
+  each_process([&](ProcessDrain& process) {
+    const RingMemory& memory = process.memory();
+    held.begin = std::max(held.begin, memory.begin());
+    held.lost += memory.lost_outside();
+    for (uint32_t ring = 0; ring <= memory.layout().rings; ++ring) {
+      held.bytes += memory.filled(ring);
+      held.lost += memory.lost(ring);
+    }
+  });
+  return held;
+}
+
 // In an order in which nobody who finds a ring half full is overheard: the words first, then a look
 // at the rings, then the wait, which does not begin where a word has changed.
 void Collector::sleep() {
@@ -204,6 +280,11 @@ void Collector::sleep() {
   {
     const std::lock_guard lock(mutex_);
     is_urgent = is_urgent || !arrived_.empty();
+  }
+  if (is_flight()) {  // full rings are no concern
+    if (!is_urgent) wait_for_any(words, kFlightPeriod);
+    __atomic_store_n(&asleep_, 0, __ATOMIC_SEQ_CST);
+    return;
   }
   for (const auto& process : processes_) {
     if (words.size() < kMostAlarms) {

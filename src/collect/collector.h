@@ -6,9 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +22,12 @@
 #include "collect/program_trace.h"
 
 namespace strata::collect {
+
+// The rings of a process at one moment.
+struct RingsCopy {
+  TracedProcess process;
+  RingMemory memory;
+};
 
 // Where programs ask for rings unless they are told otherwise: the machine's socket for root, else
 // the user's.
@@ -40,6 +48,9 @@ struct CollectorOptions {
 // One thread answers at the socket. The other empties the rings: every 100 ms, and at once when a
 // program wakes it because one is half full. A process that has ended, however, is emptied to the
 // last record.
+//
+// Where rings are overwritten (a flight recorder), nothing is taken out of them: copy() gives what
+// they hold, also those of some processes that have ended.
 class Collector {
  public:
   static Result<std::unique_ptr<Collector>> start(CollectorOptions options);
@@ -49,6 +60,15 @@ class Collector {
   std::vector<pid_t> threads() const { return threads_; }
   // The traces there are, with what is in them.
   std::vector<ProgramTraces::Told> traces() const;
+  // Of a flight recorder: what all rings hold now.
+  Result<std::vector<RingsCopy>> copy() const;
+  // The same in numbers.
+  struct Held {
+    uint64_t bytes = 0;
+    uint64_t lost = 0;
+    std::optional<uint64_t> begin = {};  // from when on all is there; none: from the start
+  };
+  Held held() const;
   // Whether it has ended by itself: the disk is full, say. stop() tells why.
   bool failed() const { return failed_; }
   // Takes what the rings hold, and closes them: programs attach anew with the next event. The
@@ -64,6 +84,10 @@ class Collector {
   void collect();
   void take_arrived();
   Status drain_all(bool last);
+  bool is_flight() const { return options_.layout.policy == probe::abi::Policy::Overwrite; }
+  void set_aside_ended();
+  template <typename Visit>
+  void each_process(Visit visit) const;
   void sleep();
   void wake();
   void tell();
@@ -84,9 +108,13 @@ class Collector {
   std::vector<std::unique_ptr<ProcessDrain>> arrived_;
   std::vector<ProgramTraces::Told> told_;
 
+  // The collecting thread changes them, with the lock; it reads them without.
+  mutable std::mutex processes_mutex_;  // before mutex_, where both are held
+  std::vector<std::unique_ptr<ProcessDrain>> processes_;
+  std::deque<std::unique_ptr<ProcessDrain>> ended_;  // of a flight recorder, the newest last
+
   // The collecting thread's own.
   ProgramTraces traces_;
-  std::vector<std::unique_ptr<ProcessDrain>> processes_;
   std::chrono::steady_clock::time_point next_flush_;
   Status status_;
 };

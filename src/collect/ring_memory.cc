@@ -37,6 +37,14 @@ uint64_t RingLayout::data() const {
   return round_up(controls() + (uint64_t{rings} + 1) * sizeof(abi::RingControl), kPage);
 }
 
+uint64_t RingLayout::oldest(uint64_t head) const {
+  if (policy != abi::Policy::Overwrite) return 0;
+  // The program may be about to open the next block, over the oldest one.
+  const uint64_t current = head / block();
+  const uint64_t blocks = capacity() / block();
+  return current + 2 <= blocks ? 0 : (current + 2 - blocks) * block();
+}
+
 Status RingLayout::check() const {
   if (rings > abi::kMaxRings) return Error{{}, {}, "too many rings"};
   if (block_log2 < abi::kMinBlockLog2) return Error{{}, {}, "blocks of a ring are too small"};
@@ -146,6 +154,8 @@ bool RingMemory::is_used(uint32_t ring) const {
 uint64_t RingMemory::filled(uint32_t ring) const {
   return std::min(load(control(ring).head) - load(control(ring).tail), layout_.capacity());
 }
+
+uint64_t RingMemory::lost(uint32_t ring) const { return load(control(ring).lost); }
 
 uint64_t RingMemory::lost_outside() const {
   return __atomic_load_n(&header().lost, __ATOMIC_RELAXED);

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "collect/probed_files.h"
+#include "probe/abi.h"
 #include "record/event_choice.h"
 
 namespace strata::record {
@@ -15,6 +16,8 @@ namespace strata::record {
 struct AppRequest {
   std::vector<collect::ProbedFile> files;
   uint64_t buffer_bytes = 0;  // of each ring; 0: chosen
+  // When a ring is full; a flight overwrites.
+  probe::abi::Policy policy = probe::abi::Policy::Discard;
   // Whether a probe reads the clock not before what precedes it has happened, so that a system call
   // lies between the probes around it: for recordings in which the kernel tells its part.
   bool ordered_clock = false;

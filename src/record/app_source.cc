@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <filesystem>
 #include <set>
+
+#include "record/registry.h"
 
 namespace strata::record {
 namespace abi = probe::abi;
@@ -23,20 +26,32 @@ collect::RingLayout layout_for(uint64_t bytes) {
   return layout;
 }
 
-}  // namespace
-
-Result<std::unique_ptr<AppSource>> AppSource::create(AppRequest request, bool command) {
-  // Found out by trying, where it changes nothing for anybody.
-  const collect::ProbedFile& first = request.files.front();
-  Result<collect::UprobeLink> tried = collect::UprobeLink::open(first.path, first.sites, getpid());
-  if (!tried && !command) return std::move(tried).error();
-  return std::unique_ptr<AppSource>(new AppSource(std::move(request), static_cast<bool>(tried)));
+// Found out by trying, where it changes nothing for anybody.
+bool kernel_switches(const collect::ProbedFile& file) {
+  return collect::UprobeLink::open(file.path, file.sites, getpid()) ||
+         collect::PerfUprobes::open(file.path, file.sites, getpid());
 }
 
-AppSource::AppSource(AppRequest request, bool by_kernel)
-    : request_(std::move(request)), by_kernel_(by_kernel) {
-  options_.socket = collect::default_socket();
+// Where programs look, unless a command can be told of another place: not everybody who is logged
+// in has a folder there.
+std::string choose_socket(bool command) {
+  std::string usual = collect::default_socket();
+  const std::filesystem::path folder = std::filesystem::path(usual).parent_path().parent_path();
+  std::error_code ignored;
+  if (!command || std::filesystem::exists(folder, ignored)) return usual;
+  const Result<std::string> own = registry_folder();
+  return own ? *own + "/probe.socket" : usual;
+}
+
+}  // namespace
+
+AppSource::AppSource(AppRequest request, bool command)
+    : request_(std::move(request)),
+      command_(command),
+      by_kernel_(kernel_switches(request_.files.front())) {
+  options_.socket = choose_socket(command_);
   options_.layout = layout_for(request_.buffer_bytes);
+  options_.layout.policy = request_.policy;
 }
 
 AppSource::~AppSource() { (void)stop(); }
@@ -56,9 +71,9 @@ std::vector<std::pair<std::string, std::string>> AppSource::environment() const 
 }
 
 void AppSource::prepare(const std::string& folder, const HostClock& clock) {
+  clock_ = &clock;
   options_.folder = folder;
   options_.declared_clock = clock.ctf_clock();
-  clock_name_ = clock.state_clock_name();
   if (clock.state_clock() != kernel::StateClock::Tsc)
     options_.clock = abi::Clock::MonotonicRaw;
   else
@@ -69,26 +84,42 @@ Status AppSource::start() {
   Result<std::unique_ptr<collect::Collector>> collector = collect::Collector::start(options_);
   if (!collector) return std::move(collector).error();
   collector_ = std::move(*collector);
-  if (!by_kernel_) return {};
   for (const collect::ProbedFile& file : request_.files) {
-    collect::SwitchScope scope;
-    if (file.process != 0) scope.processes = {file.process};
-    Result<collect::SwitchedSites> sites =
-        collect::SwitchedSites::open(file.path, file.sites, std::move(scope));
-    if (!sites) {
+    if (Status status = switch_on(file); !status) {
       switched_.clear();
       collector_.reset();
-      return std::move(sites).error();
+      return status;
     }
-    remarks_.insert(remarks_.end(), sites->remarks().begin(), sites->remarks().end());
-    switched_.push_back(std::move(*sites));
   }
+  return {};
+}
+
+Status AppSource::switch_on(const collect::ProbedFile& file) {
+  collect::SwitchScope scope;
+  if (file.process != 0) scope.processes = {file.process};
+  Result<collect::SwitchedSites> sites =
+      collect::SwitchedSites::open(file.path, file.sites, std::move(scope));
+  // The command's own environment does it, and nobody else was named.
+  const bool is_the_commands = command_ && !by_kernel_ && file.process == 0;
+  if (!sites) return is_the_commands ? Status() : Status(sites.error());
+  remarks_.insert(remarks_.end(), sites->remarks().begin(), sites->remarks().end());
+  if (!sites->is_by_kernel() && file.process == 0 && !command_)
+    remarks_.push_back(file.shown +
+                       ": only processes that run already are recorded; those that start later "
+                       "take the rights for uprobes, or 'strata record --app ... -- COMMAND'");
+  switched_.push_back(std::move(*sites));
   return {};
 }
 
 SourceStatus AppSource::status() {
   SourceStatus sum;
   if (!collector_) return sum;
+  if (is_flight()) {
+    const collect::Collector::Held held = collector_->held();
+    sum.bytes = held.bytes;
+    sum.lost = held.lost;
+    return sum;
+  }
   for (const collect::ProgramTraces::Told& trace : collector_->traces()) {
     sum.events += trace.totals.events;
     sum.bytes += trace.totals.bytes;
@@ -106,18 +137,53 @@ Status AppSource::stop() {
 }
 
 std::vector<recording::Part> AppSource::parts() const {
+  if (!collector_) return {};
+  return parts_of(collector_->traces(), finished_);
+}
+
+std::vector<recording::Part> AppSource::parts_of(
+    const std::vector<collect::ProgramTraces::Told>& traces, bool finished) const {
   std::vector<recording::Part> parts;
-  if (!collector_) return parts;
-  for (const collect::ProgramTraces::Told& trace : collector_->traces())
+  for (const collect::ProgramTraces::Told& trace : traces)
     parts.push_back({.file = trace.folder,
                      .kind = "ctf",
                      .what = "application",
                      .machine = "",
-                     .clock = clock_name_,
+                     .clock = clock_->state_clock_name(),
                      .lost = trace.totals.lost,
                      .lost_unknown = trace.totals.lost_unknown,
-                     .finished = finished_});
+                     .finished = finished});
   return parts;
+}
+
+std::optional<int64_t> AppSource::to_epoch(std::optional<uint64_t> time) const {
+  if (!time) return std::nullopt;
+  for (const trace::ClockMap& map : clock_->maps())
+    if (map.from == clock_->state_clock_name()) return map.at(*time);
+  return std::nullopt;
+}
+
+std::optional<int64_t> AppSource::begin_ns(const Copies& copies) const {
+  std::optional<uint64_t> begin;
+  for (const collect::RingsCopy& copy : copies) begin = std::max(begin, copy.memory.begin());
+  return to_epoch(begin);
+}
+
+Result<AppSource::Saved> AppSource::save(Copies copies, const std::string& folder) const {
+  collect::ProgramTraces traces(folder, clock_->ctf_clock());
+  for (collect::RingsCopy& copy : copies) {
+    collect::ProcessDrain rings(std::move(copy.process), {}, std::move(copy.memory),
+                                options_.clock, options_.quota);
+    if (Status status = rings.finish(traces); !status) return std::move(status).error();
+  }
+  if (Status status = traces.finish(); !status) return std::move(status).error();
+  const std::vector<collect::ProgramTraces::Told> told = traces.told();
+  Saved saved{.parts = parts_of(told, true)};
+  for (const collect::ProgramTraces::Told& trace : told) {
+    saved.events += trace.totals.events;
+    saved.lost += trace.totals.lost;
+  }
+  return saved;
 }
 
 }  // namespace strata::record

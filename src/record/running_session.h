@@ -54,7 +54,9 @@ class RunningSession {
 
  private:
   Status add_counters();
-  Status add_app();
+  Status find_tracefs();
+  Status start_app();
+  Status start_kernel();
   void remove_folder();
   void make_kernel_events();
   void add_state();
@@ -81,15 +83,18 @@ class RunningSession {
   Status next_chunk();
   EndedChunk end_chunk(std::vector<kernel::PageFile> pages);
 
+  Status start_flight();
+  SessionStatus flight_status(Clock::time_point now) const;
   void snapshot_if_due(Clock::time_point now);
   Result<Snapshot> snapshot(std::string folder, const std::string& cause);
+  Result<FlightCopy> copy_rings();
   Result<Snapshot> copy_and_save(std::string folder, const std::string& cause);
 
   const SessionRequest& request_;
   const SessionEvents& events_;
   const int64_t begin_ns_ = now_since_epoch().count;
   Signals signals_;
-  std::optional<kernel::Tracefs> tracefs_;
+  std::optional<kernel::Tracefs> tracefs_;  // none: programs alone are recorded
   std::optional<Registration> registration_;
   std::optional<ControlSocket> control_;
   std::optional<Watcher> watcher_;
@@ -97,12 +102,12 @@ class RunningSession {
   std::optional<HostClock> clock_;
   std::unique_ptr<CountersSource> counters_;
   std::unique_ptr<AppSource> app_;
-  std::optional<KernelEvents> kernel_events_;
+  std::optional<KernelEvents> kernel_events_;   // where there is tracefs_, as what follows
   std::optional<KernelSource> kernel_;          // or a flight
   std::optional<ThrottlingSource> throttling_;  // not of a flight
   std::optional<LiveCompression> compression_;
   std::vector<tracedat::PackedPages> packed_;
-  std::optional<Flight> flight_;
+  std::optional<Flight> flight_;  // the kernel's part of one
   std::optional<SnapshotTriggers> triggers_;
   bool made_folder_ = false;
   std::string folder_;  // of the recording: the one that was asked for, or a chunk in it

@@ -78,7 +78,8 @@ EndedChunk RunningSession::end_chunk(std::vector<kernel::PageFile> pages) {
   tell_clocks();
   gather_parts();
   description_.sessions.back().end_ns = now_since_epoch().count;
-  return {folder_, Clock::now(), std::move(pages), kernel_->ending()};
+  return {folder_, Clock::now(), std::move(pages),
+          kernel_ ? kernel_->ending() : tracedat::Ending()};
 }
 
 }  // namespace strata::record

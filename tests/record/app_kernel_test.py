@@ -3,82 +3,16 @@
 """`strata record --app`: what programs tell by their probes is in the recording, or counted."""
 
 import json
-import os
-import pathlib
 import random
-import shutil
-import struct
-import subprocess
-import tempfile
 import time
 
 import machine
-
-LIBRARY = pathlib.Path(machine.STRATA).parent / "src/probe/libstrata-probe.a"
-SOCKET = pathlib.Path("/run/strata/probe.socket")
-THREADS = 8
-
-
-class Emitter:
-    """emitter.c, compiled; and the file in which one tells what it has done."""
-
-    def __init__(self, folder):
-        self.program = folder / "emitter"
-        source = pathlib.Path(__file__).with_name("emitter.c")
-        subprocess.run(["gcc", "-std=gnu11", "-O2", f"-I{machine.ROOT / 'include'}", source, LIBRARY, "-pthread",
-                        "-o", self.program], check=True)
-        self.folder = folder
-        self.files = 0
-
-    def file(self):
-        self.files += 1
-        path = self.folder / f"told{self.files}"
-        path.write_bytes(bytes(8 * THREADS))
-        return path
-
-    def start(self, file, *words, wait=False):
-        environment = dict(os.environ, WAIT="1") if wait else None
-        return subprocess.Popen([self.program, file, *map(str, words)], env=environment,
-                                stdin=subprocess.PIPE)
-
-
-def told(file):
-    return sum(struct.unpack(f"{THREADS}Q", file.read_bytes()))
-
-
-def go(process):
-    process.stdin.write(b"\n")
-    process.stdin.flush()
-
-
-def app_parts(out):
-    parts = json.loads((out / "recording.json").read_text())["parts"]
-    return [part for part in parts if part["what"] == "application"]
-
-
-def recorder(out, *words):
-    """One that is ready for programs."""
-    process = machine.start("-o", out, "--no-state", *words)
-    ready = machine.wait_for(lambda: (out / "recording.json").exists() or process.poll() is not None)
-    assert ready and process.poll() is None, process.stderr.read()
-    return process
-
-
-def kept(trace):
-    """Events in a CTF trace; Babeltrace 1 and 2, where they are there, find as many."""
-    events = machine.info(trace)["events"]
-    for reader in ("babeltrace", "babeltrace2"):
-        if shutil.which(reader) is None:
-            continue
-        done = subprocess.run([reader, trace], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, errors="replace")
-        assert done.returncode == 0, (reader, done.stderr)
-        assert done.stdout.count("\n") == events, (reader, done.stdout.count("\n"), events)
-    return events
+import programs
+from programs import app_parts, go, kept, recorder, told
 
 
 def command(folder, emitter):
-    """A command's events, all of them or counted; one trace; the kernel's part is empty."""
+    """A command's events, all of them or counted, in one trace."""
     out, file = folder / "command", emitter.file()
     said = json.loads(machine.fine("record", "--json", "--no-state", "-o", out, "--app",
                                    emitter.program, "--", emitter.program, file, "count", 200000, 2))
@@ -159,7 +93,7 @@ def short_processes(folder, emitter):
     assert kept(out / "app-emitter") + part["lost"] == 5 * count, part
 
 
-def killed(folder, emitter, kills):
+def killed(folder, emitter, kills=25):
     """Programs that are killed at any moment, while they are drained: nothing is missing."""
     out, chance = folder / "killed", random.Random(5)
     recording = recorder(out, "--app", emitter.program, "--buffer-size", "1M")
@@ -181,7 +115,7 @@ def killed(folder, emitter, kills):
     assert part["lost_unknown"] == 0, part
 
 
-def one_timeline(folder, emitter, calls):
+def one_timeline(folder, emitter, calls=10000):
     """Each system call lies between the two probes around it, whatever CPU it was on."""
     out, file, threads = folder / "timeline", emitter.file(), 2
     machine.fine("record", "--no-state", "-o", out, "--buffer-size", "16M", "--app",
@@ -206,24 +140,5 @@ def one_timeline(folder, emitter, calls):
     assert complete == calls and len(steps) == threads, (complete, steps)
 
 
-def main():
-    if os.geteuid() != 0:
-        machine.skip("only root may switch probes on by the kernel")
-    if not LIBRARY.exists() or not shutil.which("gcc"):
-        machine.skip("libstrata-probe is not built, or there is no gcc")
-    if SOCKET.exists() and machine.run("session", "list").stdout.count("\n") > 1:
-        machine.skip("somebody else records probes")
-    with tempfile.TemporaryDirectory(prefix="strata-app-") as name:
-        folder = pathlib.Path(name)
-        emitter = Emitter(folder)
-        command(folder, emitter)
-        kinds(folder, emitter)
-        chosen(folder, emitter)
-        running_and_later(folder, emitter)
-        short_processes(folder, emitter)
-        killed(folder, emitter, 25)
-        one_timeline(folder, emitter, 10000)
-    print("all that was told is there, or counted")
-
-
-main()
+programs.run(command, kinds, chosen, running_and_later, short_processes, killed, one_timeline)
+print("all that was told is there, or counted")
