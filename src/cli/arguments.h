@@ -92,6 +92,7 @@ struct RecordArguments {
   std::vector<std::string> counters;
   std::vector<std::string> read_at;
   std::vector<std::string> apps;
+  std::string when_full;
   bool no_state = false;
   std::string clock;
   std::string name;

@@ -114,6 +114,33 @@ Status plan_flight(const RecordArguments& arguments, record::SessionRequest& req
   return {};
 }
 
+// "discard", "block", "block=10ms"; and what a flight does in any case.
+Status plan_full_rings(const RecordArguments& arguments, record::AppRequest& request) {
+  using probe::abi::Policy;
+  constexpr auto kDefaultWait = std::chrono::seconds(1);
+  constexpr auto kLongestWait = std::chrono::hours(1);
+  const auto fail = [](const std::string& cause) { return Error{"", std::nullopt, cause}; };
+  if (arguments.flight) request.policy = Policy::Overwrite;
+  const std::string& text = arguments.when_full;
+  if (text.empty()) return {};
+  if (arguments.flight) return fail("--when-full: in a flight the oldest events are overwritten");
+  if (arguments.apps.empty()) return fail("--when-full is for the probes of --app");
+  if (text == "discard") return {};
+  constexpr std::string_view kBlock = "block";
+  const bool has_time = text.starts_with(std::string(kBlock) + "=");
+  if (text != kBlock && !has_time)
+    return fail("--when-full is discard, block or block=TIME, not '" + text + "'");
+  request.policy = Policy::Block;
+  request.wait = kDefaultWait;
+  if (!has_time) return {};
+  const Result<Nanoseconds> wait = parse_duration(text.substr(kBlock.size() + 1));
+  if (!wait) return wait.error();
+  request.wait = std::chrono::microseconds(wait->count / 1000);
+  if (request.wait <= request.wait.zero() || request.wait > kLongestWait)
+    return fail("--when-full: a program waits for a time between 1us and 1h");
+  return {};
+}
+
 // What was said, as a request; an error that is the user's.
 Result<record::SessionRequest> request_of(const RecordArguments& arguments) {
   record::SessionRequest request;
@@ -165,6 +192,8 @@ Result<record::SessionRequest> request_of(const RecordArguments& arguments) {
                             std::chrono::milliseconds(100));
   }
   if (Status status = plan_flight(arguments, request); !status) return std::move(status).error();
+  if (Status status = plan_full_rings(arguments, request.app); !status)
+    return std::move(status).error();
   return request;
 }
 
@@ -197,11 +226,12 @@ Status choose_events(const RecordArguments& arguments, record::SessionRequest& r
     else
       (wishes.empty() ? for_all : wishes.back().filters).push_back(condition.text);
   }
-  const Result<record::AppRequest> app = record::choose_probes(arguments.apps, wishes);
-  if (!app) return app.error();
-  request.app = *app;
-  request.app.buffer_bytes = request.buffer_bytes;
-  if (request.flight) request.app.policy = probe::abi::Policy::Overwrite;
+  Result<record::AppRequest> app = record::choose_probes(arguments.apps, wishes);
+  if (!app) return std::move(app).error();
+  app->buffer_bytes = request.buffer_bytes;
+  app->policy = request.app.policy;
+  app->wait = request.app.wait;
+  request.app = *std::move(app);
   std::vector<std::string> names = arguments.profiles;
   // Who asks for something in particular gets that alone.
   const bool asked = !wishes.empty() || !arguments.uprobes.empty() || !arguments.usdts.empty() ||

@@ -49,6 +49,12 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
                "they are recorded alone, which any user may do, unless another -e or --profile\n"
                "asks for the kernel's events (docs/probe.md); repeatable")
       ->type_name("FILE|PID|NAME");
+  record
+      ->add_option(
+          "--when-full", arguments.when_full,
+          "What a probe does when its ring is full: discard (default) counts the event as\n"
+          "lost; block lets the program wait, as in block=10ms, for at most 1s by default")
+      ->type_name("discard|block[=TIME]");
   add_repeated(*record, "--counters", arguments.counters,
                "Performance counters, read at every switch: cache-misses,major-faults,...")
       ->delimiter(',')

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct AppRequest {
   uint64_t buffer_bytes = 0;  // of each ring; 0: chosen
   // When a ring is full; a flight overwrites.
   probe::abi::Policy policy = probe::abi::Policy::Discard;
+  std::chrono::microseconds wait{};  // Policy::Block: for so long at most
   // Whether a probe reads the clock not before what precedes it has happened, so that a system call
   // lies between the probes around it: for recordings in which the kernel tells its part.
   bool ordered_clock = false;

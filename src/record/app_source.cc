@@ -52,6 +52,7 @@ AppSource::AppSource(AppRequest request, bool command)
   options_.socket = choose_socket(command_);
   options_.layout = layout_for(request_.buffer_bytes);
   options_.layout.policy = request_.policy;
+  options_.layout.wait_us = static_cast<uint32_t>(request_.wait.count());
 }
 
 AppSource::~AppSource() { (void)stop(); }
