@@ -69,8 +69,6 @@ Status check_flight(const RecordArguments& arguments) {
     return fail("--keep and --max-size are for what is written, and --flight writes nothing");
   if (arguments.flight && !arguments.counters.empty())
     return fail("--counters are written as they come, and --flight writes nothing");
-  if (!arguments.apps.empty() && !(arguments.keep.empty() && arguments.max_size.empty()))
-    return fail("--app records into one folder: not with --keep or --max-size");
   return {};
 }
 

@@ -155,19 +155,21 @@ void Collector::forget(pid_t process) {
 
 void Collector::collect() {
   next_flush_ = std::chrono::steady_clock::now() + kPeriod;
-  for (bool last = false; !last && status_;) {
-    last = stopping_;
+  for (bool goes_on = true; goes_on;) {
+    const bool last = stopping_;
     {
       const std::lock_guard lock(processes_mutex_);
       take_arrived();
       if (is_flight())
         set_aside_ended();
-      else
+      else if (status_)
         status_ = drain_all(last);
+      tell();
+      goes_on = !last && status_;
     }
-    tell();
-    if (!last && status_) sleep();
+    if (goes_on) sleep();
   }
+  const std::lock_guard lock(processes_mutex_);
   if (!status_) failed_ = true;
   for (const auto& process : processes_) process->memory().close();
   if (Status finished = traces_.finish(); !finished && status_) status_ = std::move(finished);
@@ -224,6 +226,21 @@ void Collector::set_aside_ended() {
     ++kept;
   }
   ended_.erase(ended_.begin(), ended_.end() - static_cast<ptrdiff_t>(kept));
+}
+
+Result<std::vector<ProgramTraces::Told>> Collector::continue_in(std::string folder,
+                                                                ctf::NewClock clock) {
+  const std::lock_guard lock(processes_mutex_);
+  for (const auto& process : processes_) {
+    if (status_) status_ = process->drain(traces_);
+    if (status_) status_ = process->end_streams();
+  }
+  if (status_) status_ = traces_.finish();
+  if (!status_) return status_.error();
+  std::vector<ProgramTraces::Told> complete = traces_.told();
+  traces_ = ProgramTraces(std::move(folder), std::move(clock));
+  tell();
+  return complete;
 }
 
 template <typename Visit>

@@ -60,6 +60,9 @@ class Collector {
   std::vector<pid_t> threads() const { return threads_; }
   // The traces there are, with what is in them.
   std::vector<ProgramTraces::Told> traces() const;
+  // From here on into another folder: what is in the rings still goes into the traces that there
+  // are, which are whole then and are what this gives. Nothing is lost between the two, or in both.
+  Result<std::vector<ProgramTraces::Told>> continue_in(std::string folder, ctf::NewClock clock);
   // Of a flight recorder: what all rings hold now.
   Result<std::vector<RingsCopy>> copy() const;
   // The same in numbers.
@@ -108,15 +111,14 @@ class Collector {
   std::vector<std::unique_ptr<ProcessDrain>> arrived_;
   std::vector<ProgramTraces::Told> told_;
 
-  // The collecting thread changes them, with the lock; it reads them without.
-  mutable std::mutex processes_mutex_;  // before mutex_, where both are held
+  mutable std::mutex processes_mutex_;  // for the next four; before mutex_, where both are held
+  // Which there are only the collecting thread changes.
   std::vector<std::unique_ptr<ProcessDrain>> processes_;
   std::deque<std::unique_ptr<ProcessDrain>> ended_;  // of a flight recorder, the newest last
-
-  // The collecting thread's own.
   ProgramTraces traces_;
-  std::chrono::steady_clock::time_point next_flush_;
   Status status_;
+
+  std::chrono::steady_clock::time_point next_flush_;  // the collecting thread's own
 };
 
 }  // namespace strata::collect

@@ -112,12 +112,19 @@ Status ProcessDrain::finish(ProgramTraces& traces) {
           (rings_.back() = std::make_unique<Ring>(memory_.layout(), memory_.layout().rings)).get();
     lose(*first, lost);
   }
+  return end_streams();
+}
+
+Status ProcessDrain::end_streams() {
   const uint64_t now = probe::read_clock(clock_);
   for (const auto& ring : rings_) {
     if (!ring || ring->out == nullptr) continue;
     if (status_) status_ = ring->out->flush(now);
     if (status_) status_ = ring->out->finish();
+    ring->out = nullptr;
   }
+  trace_ = nullptr;
+  forms_.clear();
   return status_;
 }
 

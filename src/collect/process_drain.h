@@ -42,6 +42,8 @@ class ProcessDrain {
   void end_alarm();
   // What was drained is in the files.
   Status flush();
+  // What comes from here on goes into other streams, and may go into other traces.
+  Status end_streams();
   // Nothing more comes: its streams end.
   Status finish(ProgramTraces& traces);
 

@@ -43,6 +43,16 @@ std::string choose_socket(bool command) {
   return own ? *own + "/probe.socket" : usual;
 }
 
+SourceStatus sum_of(const std::vector<collect::ProgramTraces::Told>& traces) {
+  SourceStatus sum;
+  for (const collect::ProgramTraces::Told& trace : traces) {
+    sum.events += trace.totals.events;
+    sum.bytes += trace.totals.bytes;
+    sum.lost += trace.totals.lost;
+  }
+  return sum;
+}
+
 }  // namespace
 
 AppSource::AppSource(AppRequest request, bool command)
@@ -113,7 +123,7 @@ Status AppSource::switch_on(const collect::ProbedFile& file) {
 }
 
 SourceStatus AppSource::status() {
-  SourceStatus sum;
+  SourceStatus sum = before_;
   if (!collector_) return sum;
   if (is_flight()) {
     const collect::Collector::Held held = collector_->held();
@@ -121,12 +131,14 @@ SourceStatus AppSource::status() {
     sum.lost = held.lost;
     return sum;
   }
-  for (const collect::ProgramTraces::Told& trace : collector_->traces()) {
-    sum.events += trace.totals.events;
-    sum.bytes += trace.totals.bytes;
-    sum.lost += trace.totals.lost;
-  }
-  return sum;
+  return sum += sum_of(collector_->traces());
+}
+
+Result<std::vector<recording::Part>> AppSource::continue_in(const std::string& folder) {
+  const auto complete = collector_->continue_in(folder, clock_->ctf_clock());
+  if (!complete) return complete.error();
+  before_ += sum_of(*complete);
+  return parts_of(*complete, true);
 }
 
 Status AppSource::stop() {
@@ -173,18 +185,14 @@ std::optional<int64_t> AppSource::begin_ns(const Copies& copies) const {
 Result<AppSource::Saved> AppSource::save(Copies copies, const std::string& folder) const {
   collect::ProgramTraces traces(folder, clock_->ctf_clock());
   for (collect::RingsCopy& copy : copies) {
-    collect::ProcessDrain rings(std::move(copy.process), {}, std::move(copy.memory),
-                                options_.clock, options_.quota);
+    collect::ProcessDrain rings(std::move(copy.process), {}, std::move(copy.memory), options_.clock,
+                                options_.quota);
     if (Status status = rings.finish(traces); !status) return std::move(status).error();
   }
   if (Status status = traces.finish(); !status) return std::move(status).error();
   const std::vector<collect::ProgramTraces::Told> told = traces.told();
-  Saved saved{.parts = parts_of(told, true)};
-  for (const collect::ProgramTraces::Told& trace : told) {
-    saved.events += trace.totals.events;
-    saved.lost += trace.totals.lost;
-  }
-  return saved;
+  const SourceStatus sum = sum_of(told);
+  return Saved{parts_of(told, true), sum.events, sum.lost};
 }
 
 }  // namespace strata::record

@@ -38,6 +38,10 @@ class AppSource final : public Source {
   Status stop() override;
   std::vector<recording::Part> parts() const override;
 
+  // From here on into another recording's folder, without losing an event: gives the parts that are
+  // complete now.
+  Result<std::vector<recording::Part>> continue_in(const std::string& folder);
+
   // Of a flight: what the rings hold now.
   using Copies = std::vector<collect::RingsCopy>;
   Result<Copies> copy() const { return collector_->copy(); }
@@ -75,6 +79,7 @@ class AppSource final : public Source {
   std::unique_ptr<collect::Collector> collector_;
   std::vector<collect::SwitchedSites> switched_;
   std::vector<std::string> remarks_;
+  SourceStatus before_;  // in folders that are complete
   bool finished_ = false;
 };
 

@@ -214,7 +214,7 @@ void RunningSession::gather_parts() {
   if (kernel_) add(kernel_->parts());
   if (counters_) add(counters_->parts());
   if (throttling_) add(throttling_->parts());
-  if (app_) add(app_->parts());
+  if (app_) add(complete_programs_ ? *complete_programs_ : app_->parts());
   add(other_parts_);
   for (recording::Part& part : description_.parts)
     part.machine = description_.machines.front().name;

@@ -79,8 +79,10 @@ class RunningSession {
   Json take_now();
 
   Status add_folder();
+  uint64_t recorded_bytes();
   void tend_chunks(Clock::time_point now);
   Status next_chunk();
+  Status continue_programs_in(const std::string& folder);
   EndedChunk end_chunk(std::vector<kernel::PageFile> pages);
 
   Status start_flight();
@@ -121,7 +123,8 @@ class RunningSession {
   Clock::time_point next_tending_ = Clock::time_point::max();
   recording::Description description_;
   std::vector<recording::Part> other_parts_;
-  size_t told_programs_ = 0;  // of which recording.json tells
+  std::optional<std::vector<recording::Part>> complete_programs_;  // of a chunk that just ends
+  size_t told_programs_ = 0;                                       // of which recording.json tells
   SessionReport report_;
 };
 

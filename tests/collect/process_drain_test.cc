@@ -76,6 +76,24 @@ TEST_F(ProcessDrain, WhatCameMeanwhileIsDrainedTheNextTimeAndOnce) {
   EXPECT_THAT(told(), ElementsAre("order 1", "order 2"));
 }
 
+TEST_F(ProcessDrain, WhenItsStreamsHaveEndedItGoesOnInOtherTraces) {
+  program_.add(kOrder, 1);
+  program_.tell_lost(2);
+  collect::ProcessDrain rings = drain();
+  EXPECT_TRUE(rings.drain(traces_));
+  EXPECT_TRUE(rings.end_streams());
+  EXPECT_THAT(told(), ElementsAre("order 1", "lost 2"));
+  program_.add(kOrder, 2);
+  program_.set_lost(3);
+  write_to(rings.memory(), program_);
+  const TemporaryFolder next;
+  collect::ProgramTraces others(next.path(), {});
+  EXPECT_TRUE(rings.finish(others));
+  EXPECT_TRUE(others.finish());
+  EXPECT_THAT(told_by(next.file("app-shop")), ElementsAre("order 2", "lost 1"));
+  EXPECT_THAT(told_by(folder_.file("app-shop")), ElementsAre("order 1", "lost 2"));
+}
+
 TEST_F(ProcessDrain, AProcessThatToldNothingLeavesNoTrace) {
   collect::ProcessDrain rings = drain();
   EXPECT_TRUE(rings.finish(traces_));
