@@ -10,13 +10,15 @@
 #include "collect/probed_files.h"
 #include "probe/abi.h"
 #include "record/event_choice.h"
+#include "trace/selection.h"
 
 namespace strata::record {
 
 // Probes of programs that are to be recorded: files, each with those of its sites that were chosen.
 struct AppRequest {
   std::vector<collect::ProbedFile> files;
-  uint64_t buffer_bytes = 0;  // of each ring; 0: chosen
+  std::vector<collect::ProbedFile> all;  // with all their sites: what can be chosen later
+  uint64_t buffer_bytes = 0;             // of each ring; 0: chosen
   // When a ring is full; a flight overwrites.
   probe::abi::Policy policy = probe::abi::Policy::Discard;
   std::chrono::microseconds wait{};  // Policy::Block: for so long at most
@@ -26,6 +28,20 @@ struct AppRequest {
 
   bool empty() const { return files.empty(); }
 };
+
+// Whether a pattern as of -e chooses any of these sites.
+bool chooses_any(const trace::EventPattern& pattern, const std::vector<collect::ProbedFile>& files);
+
+// What of a session's change concerns probes of programs. One that is both enabled and disabled is
+// enabled.
+struct AppChange {
+  std::vector<std::string> enable;  // patterns
+  std::vector<std::string> disable;
+
+  bool empty() const { return enable.empty() && disable.empty(); }
+};
+// The files with the sites that are chosen then.
+std::vector<collect::ProbedFile> choose_again(const AppRequest& request, const AppChange& change);
 
 // The probes of the programs that were named (see collect::probed_files()). A wish whose pattern
 // chooses some of them is for them, and is taken out of `wishes`: the others are for the kernel.

@@ -96,7 +96,7 @@ Status AppSource::start() {
   if (!collector) return std::move(collector).error();
   collector_ = std::move(*collector);
   for (const collect::ProbedFile& file : request_.files) {
-    if (Status status = switch_on(file); !status) {
+    if (Status status = switch_on(file, switched_); !status) {
       switched_.clear();
       collector_.reset();
       return status;
@@ -105,7 +105,8 @@ Status AppSource::start() {
   return {};
 }
 
-Status AppSource::switch_on(const collect::ProbedFile& file) {
+Status AppSource::switch_on(const collect::ProbedFile& file,
+                            std::vector<collect::SwitchedSites>& to) {
   collect::SwitchScope scope;
   if (file.process != 0) scope.processes = {file.process};
   Result<collect::SwitchedSites> sites =
@@ -118,8 +119,23 @@ Status AppSource::switch_on(const collect::ProbedFile& file) {
     remarks_.push_back(file.shown +
                        ": only processes that run already are recorded; those that start later "
                        "take the rights for uprobes, or 'strata record --app ... -- COMMAND'");
-  switched_.push_back(std::move(*sites));
+  to.push_back(std::move(*sites));
   return {};
+}
+
+Result<AppSource::Switched> AppSource::switch_over(const AppChange& change) {
+  if (command_ && !by_kernel_ && !change.disable.empty())
+    return Error{"", std::nullopt,
+                 "the command has its probes on by its environment, which nobody can change"};
+  Switched next{choose_again(request_, change), {}};
+  for (const collect::ProbedFile& file : next.files)
+    if (Status status = switch_on(file, next.sites); !status) return std::move(status).error();
+  return next;
+}
+
+void AppSource::use(Switched next) {
+  request_.files = std::move(next.files);
+  switched_.swap(next.sites);
 }
 
 SourceStatus AppSource::status() {

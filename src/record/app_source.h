@@ -57,6 +57,16 @@ class AppSource final : public Source {
   };
   Result<Saved> save(Copies copies, const std::string& folder) const;
 
+  const AppRequest& request() const { return request_; }
+  // A change in two steps: what was on stays on until use(), and after it where nothing else was
+  // said. Before that all can still be left as it was.
+  struct Switched {
+    std::vector<collect::ProbedFile> files;
+    std::vector<collect::SwitchedSites> sites;
+  };
+  Result<Switched> switch_over(const AppChange& change);
+  void use(Switched next);
+
   // What could not be switched on, or not for all.
   const std::vector<std::string>& remarks() const { return remarks_; }
   // From start() on: the threads that collect.
@@ -67,7 +77,7 @@ class AppSource final : public Source {
  private:
   bool is_flight() const { return request_.policy == probe::abi::Policy::Overwrite; }
   std::optional<int64_t> to_epoch(std::optional<uint64_t> time) const;
-  Status switch_on(const collect::ProbedFile& file);
+  Status switch_on(const collect::ProbedFile& file, std::vector<collect::SwitchedSites>& to);
   std::vector<recording::Part> parts_of(const std::vector<collect::ProgramTraces::Told>& traces,
                                         bool finished) const;
 

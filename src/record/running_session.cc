@@ -11,7 +11,6 @@
 #include <filesystem>
 
 #include "base/folder_size.h"
-#include "record/session_change.h"
 #include "record/state_trace.h"
 #include "recording/finish.h"
 
@@ -292,66 +291,6 @@ void RunningSession::wait() {
     if (waiting[1].revents != 0)
       control_->serve([this](const Json& question) { return answer(question); });
   }
-}
-
-RunningSession::Json RunningSession::answer(const Json& question) {
-  const auto what = question.find("do");
-  const std::string name =
-      what != question.end() && what->is_string() ? what->get<std::string>() : "";
-  if (name == "status") {
-    const SessionStatus status = this->status(Clock::now());
-    Json told = {{"events", status.events},
-                 {"bytes", status.bytes},
-                 {"lost", status.lost},
-                 {"fill", status.fill},
-                 {"elapsed_ns", status.elapsed.count()}};
-    if (status.reach) told["window_ns"] = status.reach->count();
-    return told;
-  }
-  if (name == "snapshot" && request_.flight) {
-    const auto folder = question.find("folder");
-    const bool named = folder != question.end() && folder->is_string();
-    const Result<Snapshot> saved =
-        snapshot(named ? folder->get<std::string>() : "", "asked for by name");
-    return saved ? to_json(*saved) : Json{{"error", saved.error().text()}};
-  }
-  if (name == "snapshot")
-    return {{"error", "this session is no flight: all it records goes into " + request_.folder}};
-  if (name == "change") return change(question);
-  if (name == "take" && kernel_) return take_now();
-  if (name == "take" && request_.flight)
-    return {{"error", "this session is a flight, which writes nothing that could be followed"}};
-  if (name == "take")
-    return {{"error", "this session records programs alone: follow app-NAME in " + folder_}};
-  return {{"error", "this session cannot do '" + name + "'"}};
-}
-
-// For who follows the recording.
-RunningSession::Json RunningSession::take_now() {
-  const std::optional<Ticks> now = clock_->now();
-  const KernelSource::Written written = kernel_->take_now();
-  Json files = Json::array();
-  for (const auto& [cpu, bytes] : written.bytes) files.push_back({{"cpu", cpu}, {"bytes", bytes}});
-  Json answer = {{"path", written.path}, {"files", std::move(files)}};
-  if (now) answer["until"] = raw(*now);
-  return answer;
-}
-
-RunningSession::Json RunningSession::change(const Json& question) {
-  const Result<SessionChange> wanted = parse_change(question);
-  if (!wanted) return {{"error", wanted.error().text()}};
-  if (!kernel_events_)
-    return {{"error", "this session records programs alone, nothing of the kernel"}};
-  if (Status status = kernel_events_->get_busy(); !status) warn(status.error());
-  const Result<std::string> done =
-      apply(*wanted, *tracefs_, *kernel_events_, kernel_ ? folder_ + "/host.dat" : "");
-  if (done) {
-    description_.sessions.back().changes.push_back({now_since_epoch().count, *done});
-    if (Status status = kernel_ ? write_description() : Status(); !status) warn(status.error());
-  }
-  settle();
-  if (!done) return {{"error", done.error().text()}};
-  return {{"changed", *done}};
 }
 
 void RunningSession::stop() {

@@ -18,6 +18,7 @@
 #include "record/live_compression.h"
 #include "record/registry.h"
 #include "record/session.h"
+#include "record/session_change.h"
 #include "record/signals.h"
 #include "record/snapshot_triggers.h"
 #include "record/throttling_source.h"
@@ -28,8 +29,9 @@ namespace strata::record {
 // One session, from its first step to its last: see record(). The order of the members is that in
 // which they must come; they go the other way.
 //
-// What all sessions do is in running_session.cc, what those in chunks do besides in
-// session_chunks.cc, and what flights do in session_flight.cc.
+// What all sessions do is in running_session.cc, how they answer who asks them in
+// session_control.cc, what those in chunks do besides in session_chunks.cc, and what flights do in
+// session_flight.cc.
 class RunningSession {
  public:
   using Clock = std::chrono::steady_clock;
@@ -76,6 +78,7 @@ class RunningSession {
 
   Json answer(const Json& question);
   Json change(const Json& question);
+  Result<std::string> apply_change(SessionChange wanted);
   Json take_now();
 
   Status add_folder();
