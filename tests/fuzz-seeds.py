@@ -258,7 +258,7 @@ def seeds(name):
     elif name == "ftrace/format_file":
         for event in FORMATS:
             yield format_text(event)
-    elif name == "collect/ring_reader":
+    elif name in ("collect/ring_reader", "collect/process_drain"):
         for policy in range(3):
             yield bytes([policy]) + probe_memory()
     elif name == "kernel/perf_records":

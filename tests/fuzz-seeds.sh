@@ -46,7 +46,7 @@ case $name in
     copy_small "$corpus/dat" '*.dat' 50000
     ;;
   ftrace/ring_page | ftrace/format_file | elf/elf_file | kernel/perf_records | kernel/ring_snapshot | \
-    collect/ring_reader)
+    collect/ring_reader | collect/process_drain)
     tests/fuzz-seeds.py "$name" "$out"
     ;;
   recording/description)

@@ -93,6 +93,7 @@ struct RecordArguments {
   std::vector<std::string> read_at;
   std::vector<std::string> apps;
   std::vector<std::string> contexts;
+  std::string when_full;
   bool no_state = false;
   std::string clock;
   std::string name;

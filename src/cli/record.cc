@@ -67,12 +67,8 @@ Status check_flight(const RecordArguments& arguments) {
     return fail("--after says how long to go on after --snapshot-on, which is not given");
   if (arguments.flight && !arguments.counters.empty())
     return fail("--counters are written as they come, and --flight writes nothing");
-  if (arguments.flight && !arguments.apps.empty())
-    return fail("--app writes what programs tell as it comes, and --flight writes nothing");
   if (arguments.apps.empty() && !arguments.contexts.empty())
     return fail("--context is what the events of --app tell besides, and none is given");
-  if (!arguments.apps.empty() && !(arguments.keep.empty() && arguments.max_size.empty()))
-    return fail("--app records into one folder: not with --keep or --max-size");
   return {};
 }
 
@@ -113,6 +109,33 @@ Status plan_flight(const RecordArguments& arguments, record::SessionRequest& req
   if (!way) return way.error();
   flight.way = *way;
   request.flight = std::move(flight);
+  return {};
+}
+
+// "discard", "block", "block=10ms"; and what a flight does in any case.
+Status plan_full_rings(const RecordArguments& arguments, record::AppRequest& request) {
+  using probe::abi::Policy;
+  constexpr auto kDefaultWait = std::chrono::seconds(1);
+  constexpr auto kLongestWait = std::chrono::hours(1);
+  const auto fail = [](const std::string& cause) { return Error{"", std::nullopt, cause}; };
+  if (arguments.flight) request.policy = Policy::Overwrite;
+  const std::string& text = arguments.when_full;
+  if (text.empty()) return {};
+  if (arguments.flight) return fail("--when-full: in a flight the oldest events are overwritten");
+  if (arguments.apps.empty()) return fail("--when-full is for the probes of --app");
+  if (text == "discard") return {};
+  constexpr std::string_view kBlock = "block";
+  const bool has_time = text.starts_with(std::string(kBlock) + "=");
+  if (text != kBlock && !has_time)
+    return fail("--when-full is discard, block or block=TIME, not '" + text + "'");
+  request.policy = Policy::Block;
+  request.wait = kDefaultWait;
+  if (!has_time) return {};
+  const Result<Nanoseconds> wait = parse_duration(text.substr(kBlock.size() + 1));
+  if (!wait) return wait.error();
+  request.wait = std::chrono::microseconds(wait->count / 1000);
+  if (request.wait <= request.wait.zero() || request.wait > kLongestWait)
+    return fail("--when-full: a program waits for a time between 1us and 1h");
   return {};
 }
 
@@ -167,10 +190,15 @@ Result<record::SessionRequest> request_of(const RecordArguments& arguments) {
                             std::chrono::milliseconds(100));
   }
   if (Status status = plan_flight(arguments, request); !status) return std::move(status).error();
+  if (Status status = plan_full_rings(arguments, request.app); !status)
+    return std::move(status).error();
   return request;
 }
 
-Status choose_events(const RecordArguments& arguments, record::SessionRequest& request) {
+Status choose_kernel_events(const RecordArguments& arguments, const std::vector<std::string>& names,
+                            const std::vector<record::EventWish>& wishes,
+                            const std::vector<std::string>& for_all,
+                            record::SessionRequest& request) {
   const Result<kernel::Tracefs> tracefs = kernel::Tracefs::find();
   if (!tracefs) return tracefs.error();
   const Result<kernel::EventCatalog> catalog = kernel::EventCatalog::read(*tracefs);
@@ -179,6 +207,15 @@ Status choose_events(const RecordArguments& arguments, record::SessionRequest& r
   if (!arguments.profiles_file.empty()) {
     if (Status status = profiles.add_file(arguments.profiles_file); !status) return status;
   }
+  Result<std::vector<kernel::EventChoice>> events =
+      record::choose(*catalog, profiles, names, wishes, for_all);
+  if (!events) return std::move(events).error();
+  request.events = *std::move(events);
+  request.app.ordered_clock = !request.events.empty();
+  return {};
+}
+
+Status choose_events(const RecordArguments& arguments, record::SessionRequest& request) {
   std::vector<record::EventWish> wishes;
   std::vector<std::string> for_all;
   for (const EventOrFilter& condition : arguments.conditions) {
@@ -187,24 +224,25 @@ Status choose_events(const RecordArguments& arguments, record::SessionRequest& r
     else
       (wishes.empty() ? for_all : wishes.back().filters).push_back(condition.text);
   }
-  const Result<record::AppRequest> app = record::choose_probes(arguments.apps, wishes, for_all);
-  if (!app) return app.error();
-  request.app = *app;
-  request.app.buffer_bytes = request.buffer_bytes;
+  Result<record::AppRequest> app = record::choose_probes(arguments.apps, wishes, for_all);
+  if (!app) return std::move(app).error();
   const Result<uint32_t> contexts = record::parse_contexts(arguments.contexts);
   if (!contexts) return contexts.error();
-  request.app.contexts = *contexts;
+  app->contexts = *contexts;
+  app->buffer_bytes = request.buffer_bytes;
+  app->policy = request.app.policy;
+  app->wait = request.app.wait;
+  request.app = *std::move(app);
   std::vector<std::string> names = arguments.profiles;
   // Who asks for something in particular gets that alone.
   const bool asked = !wishes.empty() || !arguments.uprobes.empty() || !arguments.usdts.empty() ||
                      !arguments.kprobes.empty() || !arguments.presets.empty() ||
                      !request.app.empty();
   if (names.empty() && !asked) names.emplace_back(kernel::kDefaultProfile);
-  Result<std::vector<kernel::EventChoice>> events =
-      record::choose(*catalog, profiles, names, wishes, for_all);
-  if (!events) return std::move(events).error();
-  request.events = *std::move(events);
-  request.app.ordered_clock = !request.events.empty();
+  if (!names.empty() || !wishes.empty())
+    return choose_kernel_events(arguments, names, wishes, for_all, request);
+  if (!for_all.empty() && !request.app.empty())
+    return Error{"", std::nullopt, "-F is for the kernel's events, and none is asked for"};
   return {};
 }
 
@@ -246,6 +284,11 @@ Status choose_processes(const RecordArguments& arguments, record::SessionRequest
   for (const int32_t pid : arguments.pids) {
     if (Status status = add(kernel::threads_of(pid)); !status) return status;
   }
+  if (!request.wants_kernel() &&
+      !(arguments.pids.empty() && arguments.cgroup.empty() && arguments.container.empty()))
+    return Error{"", std::nullopt,
+                 "-p, --cgroup and --container choose among the kernel's events, and none is "
+                 "asked for; --app takes the number of a process"};
   std::string cgroup = arguments.cgroup;
   if (!arguments.container.empty()) {
     Result<std::string> found = kernel::cgroup_of_container(arguments.container);

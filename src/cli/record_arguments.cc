@@ -45,14 +45,21 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
       ->type_name("NAME");
   add_repeated(*record, "--app", arguments.apps,
                "The probes of a program or library, in all its processes, running or to come;\n"
-               "of a process, or of the running ones of this name. -e chooses among them,\n"
-               "and other -e or --profile add the kernel's events (docs/probe.md); repeatable")
+               "of a process, or of the running ones of this name. -e chooses among them;\n"
+               "they are recorded alone, which any user may do, unless another -e or --profile\n"
+               "asks for the kernel's events (docs/probe.md); repeatable")
       ->type_name("FILE|PID|NAME");
   add_repeated(*record, "--context", arguments.contexts,
                "What their events tell besides, of the thread that they are of: tid, comm, cpu;\n"
                "repeatable, or a,b")
       ->delimiter(',')
       ->type_name("NAME,...");
+  record
+      ->add_option(
+          "--when-full", arguments.when_full,
+          "What a probe does when its ring is full: discard (default) counts the event as\n"
+          "lost; block lets the program wait, as in block=10ms, for at most 1s by default")
+      ->type_name("discard|block[=TIME]");
   add_repeated(*record, "--counters", arguments.counters,
                "Performance counters, read at every switch: cache-misses,major-faults,...")
       ->delimiter(',')

@@ -25,6 +25,11 @@ constexpr std::chrono::milliseconds kFirstSites(1);
 // A record that was being written when its site was switched off, or the rings were closed, is
 // there after this.
 constexpr std::chrono::milliseconds kLastRecords(2);
+// Of a flight recorder: how often it looks which processes have ended, and what is kept of those,
+// the newest first.
+constexpr std::chrono::milliseconds kFlightPeriod(1000);
+constexpr size_t kMostEnded = 64;
+constexpr uint64_t kMostEndedBytes = uint64_t{256} << 20;
 
 template <typename Body>
 std::thread start_thread(const char* name, std::vector<pid_t>& ids, Body body) {
@@ -75,7 +80,9 @@ Result<std::unique_ptr<Collector>> Collector::start(CollectorOptions options) {
 }
 
 Collector::Collector(CollectorOptions options)
-    : options_{options.clock, options.quota, std::move(options.sites), std::move(options.filters),
+    : policy_(options.layout.policy),
+      contexts_(options.contexts),
+      options_{options.clock, options.quota, std::move(options.sites), std::move(options.filters),
                false},
       traces_(std::move(options.folder), std::move(options.declared_clock), options.contexts) {}
 
@@ -103,21 +110,30 @@ void Collector::stop_serving() {
 
 void Collector::collect() {
   next_flush_ = std::chrono::steady_clock::now() + kPeriod;
-  while (!stopping_ && status_) {
-    take_arrived();
-    status_ = drain_all();
-    tell();
-    if (status_) sleep();
+  for (bool goes_on = true; goes_on;) {
+    {
+      const std::lock_guard lock(processes_mutex_);
+      take_arrived();
+      if (is_flight())
+        set_aside_ended();
+      else if (status_)
+        status_ = drain_all();
+      tell();
+      goes_on = !stopping_ && status_;
+    }
+    if (goes_on) sleep();
   }
+  const std::lock_guard lock(processes_mutex_);
   take_arrived();
-  if (status_) {
-    status_ = leave_all();
-  } else {
+  if (!status_) {
     // Somebody else is to have the socket, and the rings.
     failed_ = true;
     stop_serving();
-    for (const auto& process : processes_) process->leave();
   }
+  if (status_ && !is_flight())
+    status_ = leave_all();
+  else
+    for (const auto& process : processes_) process->leave();
   if (Status finished = traces_.finish(); !finished && status_) status_ = std::move(finished);
   tell();
 }
@@ -164,6 +180,100 @@ Status Collector::leave_all() {
   return status;
 }
 
+// What they told last is wanted more than what others told before: of these the oldest go.
+void Collector::set_aside_ended() {
+  const auto ended =
+      std::stable_partition(processes_.begin(), processes_.end(),
+                            [](const auto& process) { return !process->has_ended(); });
+  for (auto process = ended; process != processes_.end(); ++process) {
+    programs_->forget((*process)->memory());
+    ended_.push_back(std::move(*process));
+  }
+  processes_.erase(ended, processes_.end());
+  uint64_t bytes = 0;
+  size_t kept = 0;
+  for (auto process = ended_.rbegin(); process != ended_.rend(); ++process) {
+    bytes += (*process)->memory().used_bytes();
+    if (kept > 0 && (kept == kMostEnded || bytes > kMostEndedBytes)) break;
+    ++kept;
+  }
+  ended_.erase(ended_.begin(), ended_.end() - static_cast<ptrdiff_t>(kept));
+}
+
+Result<std::vector<ProgramTraces::Told>> Collector::continue_in(std::string folder,
+                                                                ctf::NewClock clock) {
+  const std::lock_guard lock(processes_mutex_);
+  for (const auto& process : processes_) {
+    if (status_) status_ = process->drain(traces_);
+    if (status_) status_ = process->end_streams();
+  }
+  if (status_) status_ = traces_.finish();
+  if (!status_) return status_.error();
+  std::vector<ProgramTraces::Told> complete = traces_.told();
+  traces_ = ProgramTraces(std::move(folder), std::move(clock), contexts_);
+  tell();
+  return complete;
+}
+
+ChosenSites Collector::sites() const {
+  const std::lock_guard lock(processes_mutex_);
+  return options_.sites;
+}
+
+Status Collector::choose(ChosenSites sites) {
+  const std::lock_guard lock(processes_mutex_);
+  for (const auto& process : processes_)
+    if (status_ && !is_flight()) status_ = process->drain(traces_);
+  options_.sites = std::move(sites);
+  for (const auto& process : processes_) process->choose_again();
+  return status_;
+}
+
+template <typename Visit>
+void Collector::each_process(Visit visit) const {
+  const std::lock_guard lock(processes_mutex_);  // nobody goes meanwhile
+  std::vector<ProcessDrain*> all;
+  const auto add = [&](const auto& processes) {
+    for (const auto& process : processes) all.push_back(process.get());
+  };
+  add(ended_);
+  add(processes_);
+  {
+    const std::lock_guard arriving(mutex_);
+    add(arrived_);
+  }
+  for (ProcessDrain* process : all) visit(*process);
+}
+
+Result<std::vector<RingsCopy>> Collector::copy() const {
+  std::vector<RingsCopy> copies;
+  Status status;
+  each_process([&](ProcessDrain& process) {
+    if (!status) return;
+    Result<RingMemory> memory = process.memory().copy();
+    if (memory)
+      copies.push_back({process.process(), *std::move(memory)});
+    else
+      status = std::move(memory).error();
+  });
+  if (!status) return std::move(status).error();
+  return copies;
+}
+
+Collector::Held Collector::held() const {
+  Held held;
+  each_process([&](ProcessDrain& process) {
+    const RingMemory& memory = process.memory();
+    held.begin = std::max(held.begin, memory.begin());
+    held.lost += memory.lost_outside();
+    for (uint32_t ring = 0; ring <= memory.layout().rings; ++ring) {
+      held.bytes += memory.filled(ring);
+      held.lost += memory.lost(ring);
+    }
+  });
+  return held;
+}
+
 // In an order in which nobody who finds a ring half full is overheard: the words first, then a look
 // at the rings, then the wait, which does not begin where a word has changed.
 void Collector::sleep() {
@@ -173,6 +283,11 @@ void Collector::sleep() {
   {
     const std::lock_guard lock(mutex_);
     is_urgent = is_urgent || !arrived_.empty();
+  }
+  if (is_flight()) {  // full rings are no concern
+    if (!is_urgent) wait_for_any(words, kFlightPeriod);
+    __atomic_store_n(&asleep_, 0, __ATOMIC_SEQ_CST);
+    return;
   }
   for (const auto& process : processes_) {
     if (words.size() < kMostAlarms) {

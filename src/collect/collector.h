@@ -6,8 +6,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,6 +21,12 @@
 #include "collect/rendezvous.h"
 
 namespace strata::collect {
+
+// The rings of a process at one moment.
+struct RingsCopy {
+  TracedProcess process;
+  RingMemory memory;
+};
 
 // Where programs ask for rings unless they are told otherwise: the machine's socket for root, else
 // the user's.
@@ -43,6 +51,9 @@ struct CollectorOptions {
 // One thread is for programs and sessions that come. The other empties the rings: every 100 ms, and
 // at once when a program wakes it because one is half full. A process that has ended, however, is
 // emptied to the last record.
+//
+// Where rings are overwritten (a flight recorder), nothing is taken out of them: copy() gives what
+// they hold, also those of some processes that have ended.
 class Collector {
  public:
   static Result<std::unique_ptr<Collector>> start(CollectorOptions options);
@@ -52,6 +63,21 @@ class Collector {
   std::vector<pid_t> threads() const { return threads_; }
   // The traces there are, with what is in them.
   std::vector<ProgramTraces::Told> traces() const;
+  // From here on into another folder: what is in the rings still goes into the traces that there
+  // are, which are whole then and are what this gives. Nothing is lost between the two, or in both.
+  Result<std::vector<ProgramTraces::Told>> continue_in(std::string folder, ctf::NewClock clock);
+  // From here on events of these sites, of what programs write after this.
+  Status choose(ChosenSites sites);
+  ChosenSites sites() const;
+  // Of a flight recorder: what all rings hold now.
+  Result<std::vector<RingsCopy>> copy() const;
+  // The same in numbers.
+  struct Held {
+    uint64_t bytes = 0;
+    uint64_t lost = 0;
+    std::optional<uint64_t> begin = {};  // from when on all is there; none: from the start
+  };
+  Held held() const;
   // Whether it has ended by itself: the disk is full, say. stop() tells why.
   bool failed() const { return failed_; }
   // Takes what the rings hold. Those that no other session reads are closed: their programs attach
@@ -65,11 +91,16 @@ class Collector {
   void take_arrived();
   Status drain_all();
   Status leave_all();
+  bool is_flight() const { return policy_ == probe::abi::Policy::Overwrite; }
+  void set_aside_ended();
+  template <typename Visit>
+  void each_process(Visit visit) const;
   void sleep();
   void wake();
   void tell();
 
-  DrainOptions options_;
+  const probe::abi::Policy policy_;
+  const uint32_t contexts_;
   std::unique_ptr<Rendezvous> programs_;
   FileDescriptor stop_serving_;  // an eventfd
   std::thread server_;
@@ -84,11 +115,15 @@ class Collector {
   std::vector<std::unique_ptr<ProcessDrain>> arrived_;
   std::vector<ProgramTraces::Told> told_;
 
-  // The collecting thread's own.
-  ProgramTraces traces_;
+  mutable std::mutex processes_mutex_;  // for the next five; before mutex_, where both are held
+  DrainOptions options_;
+  // Which there are only the collecting thread changes.
   std::vector<std::unique_ptr<ProcessDrain>> processes_;
-  std::chrono::steady_clock::time_point next_flush_;
+  std::deque<std::unique_ptr<ProcessDrain>> ended_;  // of a flight recorder, the newest last
+  ProgramTraces traces_;
   Status status_;
+
+  std::chrono::steady_clock::time_point next_flush_;  // the collecting thread's own
 };
 
 }  // namespace strata::collect

@@ -146,12 +146,25 @@ Status ProcessDrain::finish(ProgramTraces& traces) {
       if (first == nullptr && ring) first = ring.get();
     lose(first != nullptr ? *first : open_ring(memory_->layout().rings), lost - lost_before_);
   }
+  return end_streams();
+}
+
+void ProcessDrain::choose_again() {
+  forms_.clear();
+  searched_ = 0;
+  found_chosen_ = false;
+}
+
+Status ProcessDrain::end_streams() {
   const uint64_t now = options_.has_ended ? now_ : probe::read_clock(options_.clock);
   for (const auto& ring : rings_) {
     if (!ring || ring->out == nullptr) continue;
     if (status_) status_ = ring->out->flush(now);
     if (status_) status_ = ring->out->finish();
+    ring->out = nullptr;
   }
+  trace_ = nullptr;
+  forms_.clear();
   return status_;
 }
 
@@ -297,6 +310,15 @@ void ProcessDrain::tell_damage(Ring& ring) {
   if (out == nullptr) return;
   ++trace_->totals.lost_unknown;
   if (!out->discard_unknown()) status_ = out->status();
+}
+
+Status drain_copy(TracedProcess process, RingMemory copy, const DrainOptions& options,
+                  ProgramTraces& traces) {
+  const auto memory = std::make_shared<RingMemory>(std::move(copy));
+  const std::optional<ReaderSlot> slot = ReaderSlot::claim(*memory, Begin::Tail);
+  if (!slot) return Error{"", std::nullopt, "cannot lock a copy of a program's rings"};
+  ProcessDrain drain({std::move(process), {}, memory, *slot, Begin::Tail}, options);
+  return drain.finish(traces);
 }
 
 }  // namespace strata::collect

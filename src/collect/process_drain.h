@@ -32,7 +32,7 @@ struct DrainOptions {
   uint64_t quota = uint64_t{16} << 30;  // bytes of events a process; the rest counts as lost
   ChosenSites sites = {};
   SiteFilters filters = {};  // sites that are not in it are not filtered
-  bool has_ended = false;  // long ago: its times are taken for what they are
+  bool has_ended = false;    // long ago: its times are taken for what they are
 };
 
 // The rings of one process, and their way into a trace. What is not what the library writes, is of
@@ -69,6 +69,10 @@ class ProcessDrain {
   void end_alarm();
   // What was drained is in the files.
   Status flush();
+  // What comes from here on goes into other streams, and may go into other traces.
+  Status end_streams();
+  // The options say other sites from here on.
+  void choose_again();
   // This session takes no more than what it has drained. Where no other reads the rings, they are
   // closed, and finish() finds what came until then. True: so it is.
   bool leave();
@@ -126,5 +130,9 @@ class ProcessDrain {
   ProgramTrace* trace_ = nullptr;        // from the first event on
   Status status_;
 };
+
+// All that a copy of a process's rings holds.
+Status drain_copy(TracedProcess process, RingMemory copy, const DrainOptions& options,
+                  ProgramTraces& traces);
 
 }  // namespace strata::collect

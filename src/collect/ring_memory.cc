@@ -39,11 +39,20 @@ uint64_t RingLayout::filters() const {
 }
 
 uint64_t RingLayout::controls() const {
-  return round_up(filters() + abi::kMaxReaders * sizeof(abi::FilterArea), alignof(abi::RingControl));
+  return round_up(filters() + abi::kMaxReaders * sizeof(abi::FilterArea),
+                  alignof(abi::RingControl));
 }
 
 uint64_t RingLayout::data() const {
   return round_up(controls() + (uint64_t{rings} + 1) * sizeof(abi::RingControl), kPage);
+}
+
+uint64_t RingLayout::oldest(uint64_t head) const {
+  if (policy != abi::Policy::Overwrite) return 0;
+  // The program may be about to open the next block, over the oldest one.
+  const uint64_t current = head / block();
+  const uint64_t blocks = capacity() / block();
+  return current + 2 <= blocks ? 0 : (current + 2 - blocks) * block();
 }
 
 Status RingLayout::check() const {
@@ -247,8 +256,7 @@ void RingMemory::set_filters(uint32_t reader, std::span<const SitePredicate> pre
 void RingMemory::order_clock() {
   uint32_t seen = load(header().clock);
   for (int attempt = 0;
-       attempt < kAttempts &&
-       (seen & abi::kClockMask) == static_cast<uint32_t>(abi::Clock::Tsc) &&
+       attempt < kAttempts && (seen & abi::kClockMask) == static_cast<uint32_t>(abi::Clock::Tsc) &&
        !change_clock(abi::Clock::TscOrdered, seen);
        ++attempt) {
   }
@@ -285,6 +293,8 @@ uint64_t RingMemory::filled(uint32_t ring, uint64_t position) const {
 }
 
 uint64_t RingMemory::filled(uint32_t ring) const { return filled(ring, load(control(ring).tail)); }
+
+uint64_t RingMemory::lost(uint32_t ring) const { return load(control(ring).lost); }
 
 uint64_t RingMemory::lost_outside() const {
   return __atomic_load_n(&header().lost, __ATOMIC_RELAXED);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ struct RingLayout {
   uint64_t controls() const;
   uint64_t data() const;
   uint64_t size() const { return data() + ((uint64_t{rings} + 1) << capacity_log2); }
+  // The first position of a ring that can be read while its head is here: the begin of a block.
+  uint64_t oldest(uint64_t head) const;
 
   // Whether it can be. What is too large for this is not to be mapped either.
   Status check() const;
@@ -98,8 +101,19 @@ class RingMemory {
   uint64_t filled(uint32_t ring, uint64_t position) const;
   // The same, behind what all readers have taken.
   uint64_t filled(uint32_t ring) const;
+  // Events that the ring did not take.
+  uint64_t lost(uint32_t ring) const;
   // Events that found no ring.
   uint64_t lost_outside() const;
+
+  // Of rings that are overwritten (Policy::Overwrite): what they hold now, in a memory of its own,
+  // while the program goes on. What it overwrites meanwhile is missing at the beginning: there is
+  // no hole.
+  Result<RingMemory> copy() const;
+  // The time from which on the rings hold all that was written; nothing where they always do.
+  std::optional<uint64_t> begin() const;
+  // What it takes of the machine's memory.
+  uint64_t used_bytes() const;
 
  private:
   RingMemory() = default;
@@ -108,6 +122,8 @@ class RingMemory {
   probe::abi::RingControl& control(uint32_t ring) const { return controls()[ring]; }
   bool change_clock(probe::abi::Clock clock, uint32_t& seen);
   void look_before_writing();
+  bool copy_ring(uint32_t ring, RingMemory& to) const;
+  std::byte* place(uint32_t ring, uint64_t position) const;
   probe::abi::Header& header() const { return *reinterpret_cast<probe::abi::Header*>(start_); }
 
   RingLayout layout_;

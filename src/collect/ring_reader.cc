@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/ring_reader.h"
 
+#include "collect/load_order.h"
+
 namespace strata::collect {
 namespace abi = probe::abi;
 namespace {
@@ -8,15 +10,6 @@ namespace {
 uint64_t load_word(Bytes memory, uint64_t offset) {
   return __atomic_load_n(reinterpret_cast<const uint64_t*>(memory.data() + offset),
                          __ATOMIC_ACQUIRE);
-}
-
-// The processors of x86 do that themselves; only the compiler is to be told.
-void keep_loads_in_order() {
-#if defined(__x86_64__)
-  __atomic_signal_fence(__ATOMIC_ACQUIRE);
-#else
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
-#endif
 }
 
 }  // namespace
@@ -72,17 +65,9 @@ void RingReader::start_at(Bytes memory, uint64_t position, bool from_now) {
   damaged_ = 0;
 }
 
-uint64_t RingReader::oldest(uint64_t head) const {
-  if (layout_.policy != abi::Policy::Overwrite) return 0;
-  // The program may be about to open the next block, over the oldest one.
-  const uint64_t current = head / layout_.block();
-  const uint64_t blocks = layout_.capacity() / layout_.block();
-  return current + 2 <= blocks ? 0 : (current + 2 - blocks) * layout_.block();
-}
-
 bool RingReader::is_overtaken(Bytes memory, uint64_t position) const {
   keep_loads_in_order();  // the head after what was copied
-  return position < oldest(load_word(memory, control_ + offsetof(abi::RingControl, head)));
+  return position < layout_.oldest(load_word(memory, control_ + offsetof(abi::RingControl, head)));
 }
 
 bool RingReader::next_piece(Bytes memory) {
@@ -90,7 +75,7 @@ bool RingReader::next_piece(Bytes memory) {
     // Before the head: what is lost later than it is told of the next time.
     lost_now_ = load_word(memory, control_ + offsetof(abi::RingControl, lost));
     const uint64_t head = load_word(memory, control_ + offsetof(abi::RingControl, head));
-    position_ = std::max(position_, oldest(head));
+    position_ = std::max(position_, layout_.oldest(head));
     if (head == position_) return false;
     // The head only grows, and not beyond what there is room for.
     broken_ = head < position_ || head - position_ > layout_.capacity() || head % abi::kUnit != 0;

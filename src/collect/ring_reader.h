@@ -81,8 +81,6 @@ class RingReader {
   // Copies what there is of the block at position_; moves past it. False: there is nothing more.
   bool next_piece(Bytes memory);
   bool is_overtaken(Bytes memory, uint64_t position) const;
-  // The first position that can be read, with the head at `head`.
-  uint64_t oldest(uint64_t head) const;
 
   template <typename Visitor>
   void tell_lost(Visitor& visitor, uint64_t total) {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "trace/selection.h"
-
 namespace strata::record {
 namespace {
 
@@ -106,7 +104,40 @@ Status give_filters(const std::vector<Wanted>& wanted, AppRequest& request) {
   return status;
 }
 
+bool chooses_any(const std::vector<std::string>& patterns, const collect::FileSite& site) {
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
+    return chooses(trace::EventPattern(pattern), site);
+  });
+}
+
+// Whether it is among those that are chosen now. In a file a site is known by its flag.
+bool is_chosen(const AppRequest& request, const collect::ProbedFile& file,
+               const collect::FileSite& site) {
+  return std::ranges::any_of(request.files, [&](const collect::ProbedFile& other) {
+    return other.path == file.path && other.process == file.process &&
+           std::ranges::any_of(other.sites, [&](const collect::FileSite& chosen) {
+             return chosen.site.flag == site.site.flag;
+           });
+  });
+}
+
 }  // namespace
+
+bool chooses_any(const trace::EventPattern& pattern, const std::vector<ProbedFile>& files) {
+  return any_site(files, [&](const FileSite& site) { return chooses(pattern, site); });
+}
+
+std::vector<collect::ProbedFile> choose_again(const AppRequest& request, const AppChange& change) {
+  std::vector<collect::ProbedFile> files = request.all;
+  for (collect::ProbedFile& file : files) {
+    std::erase_if(file.sites, [&](const collect::FileSite& site) {
+      return !chooses_any(change.enable, site) &&
+             (chooses_any(change.disable, site) || !is_chosen(request, file, site));
+    });
+  }
+  std::erase_if(files, [](const auto& file) { return file.sites.empty(); });
+  return files;
+}
 
 Result<AppRequest> choose_probes(const std::vector<std::string>& programs,
                                  std::vector<EventWish>& wishes,
@@ -122,12 +153,12 @@ Result<AppRequest> choose_probes(const std::vector<std::string>& programs,
   }
   if (request.empty()) return request;
 
+  request.all = request.files;
   std::vector<Wanted> wanted;
   std::vector<EventWish> for_the_kernel;
   for (EventWish& wish : wishes) {
     Wanted one{trace::EventPattern(wish.pattern), {}};
-    if (!any_site(request.files,
-                  [&](const FileSite& site) { return chooses(one.pattern, site); })) {
+    if (!chooses_any(one.pattern, request.files)) {
       for_the_kernel.push_back(std::move(wish));
       continue;
     }

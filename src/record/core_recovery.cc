@@ -48,15 +48,11 @@ Result<RecoveredCore> recover_core(const std::string& path, const std::string& f
   collect::DrainOptions options;
   options.clock = found->front().memory.clock();
   options.has_ended = true;
-  for (collect::CoreRings& rings : *found) {
-    auto memory = std::make_shared<collect::RingMemory>(std::move(rings.memory));
-    std::optional<collect::ReaderSlot> slot =
-        collect::ReaderSlot::claim(*memory, collect::Begin::Tail);
-    if (!slot) return Error{path, {}, "cannot lock a copy of its rings"};
-    collect::ProcessDrain drain(
-        {std::move(rings.process), {}, std::move(memory), *slot, collect::Begin::Tail}, options);
-    if (Status status = drain.finish(traces); !status) return std::move(status).error();
-  }
+  for (collect::CoreRings& rings : *found)
+    if (Status status =
+            collect::drain_copy(std::move(rings.process), std::move(rings.memory), options, traces);
+        !status)
+      return std::move(status).error();
   if (Status status = traces.finish(); !status) return std::move(status).error();
 
   recording::Description description = describe({}, *clock, 0);

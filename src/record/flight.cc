@@ -27,13 +27,14 @@ std::string_view name_of(FlightWay way) {
   return "";
 }
 
-Status Flight::start() {
+Status Flight::start(std::vector<pid_t> own_threads) {
   if (Status status = events_.prepare(); !status) return status;
   const kernel::Instance& instance = events_.instance();
   // The kernel's own default; without it a full ring would keep what came first.
   if (Status status = instance.write("options/overwrite", "1"); !status) return status;
   if (Status status = choose_way(); !status) return status;
-  if (Status status = events_.start({getpid()}); !status) return status;
+  own_threads.push_back(getpid());
+  if (Status status = events_.start(std::move(own_threads)); !status) return status;
   since_ns_ = now_since_epoch().count;
   return {};
 }

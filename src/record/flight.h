@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel/ring_snapshot.h"
+#include "record/app_source.h"
 #include "record/kernel_events.h"
 #include "record/source.h"
 
@@ -24,11 +25,12 @@ std::string_view name_of(FlightWay way);
 // months has no use for what the clock did in the first of them.
 constexpr size_t kFlightAnchors = 12;
 
-// The kernel's rings at one moment.
+// All rings at one moment.
 struct FlightCopy {
-  std::vector<kernel::RingCopy> rings;  // in the order of the instance's CPUs
-  // Since the epoch: from `begin_ns` to `end_ns` every CPU has all its events. Older ones are there
-  // of those CPUs that had fewer.
+  std::vector<kernel::RingCopy> rings;  // the kernel's, in the order of the instance's CPUs
+  AppSource::Copies programs = {};      // up to a moment later
+  // Since the epoch: from `begin_ns` to `end_ns` every ring has all its events. Older ones are
+  // there of those that had fewer.
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
   // Nothing was recorded from then to `begin_ns`; 0: no such gap.
@@ -37,15 +39,16 @@ struct FlightCopy {
   std::chrono::nanoseconds took{};
 };
 
-// A flight recorder: the kernel's rings, which keep what came last and are read only when somebody
-// wants that. The best way that the kernel has is found when it starts.
+// A flight recorder of the kernel: its rings, which keep what came last and are read only when
+// somebody wants that. The best way that the kernel has is found when it starts.
 class Flight {
  public:
   // `way`: this one or none, for tests.
   Flight(KernelEvents& events, HostClock& clock, std::optional<FlightWay> way)
       : events_(events), clock_(clock), wanted_(way) {}
 
-  Status start();
+  // `own_threads` are left out, besides this one.
+  Status start(std::vector<pid_t> own_threads);
   FlightWay way() const { return way_; }
   // Its events are all that were recorded so far, its bytes those in the rings.
   SourceStatus status() const;

@@ -11,7 +11,6 @@
 #include <filesystem>
 
 #include "base/folder_size.h"
-#include "record/session_change.h"
 #include "record/state_trace.h"
 #include "recording/finish.h"
 
@@ -33,11 +32,7 @@ Result<bool> make_folder(const std::string& path, bool may_hold_something) {
 }  // namespace
 
 Status RunningSession::prepare() {
-  Result<kernel::Tracefs> tracefs = kernel::Tracefs::find();
-  if (!tracefs) return std::move(tracefs).error();
-  tracefs_.emplace(*std::move(tracefs));
-  clean_up_after_the_dead(*tracefs_);
-
+  if (Status status = find_tracefs(); !status) return status;
   Result<Registration> registration =
       Registration::add({request_.name, getpid(), getuid(), user_name(), request_.folder, begin_ns_,
                          request_.flight.has_value(), true});
@@ -54,13 +49,14 @@ Status RunningSession::prepare() {
 
   Result<Watcher> watcher = Watcher::start(
       [&] {
-        if (remove_from_kernel(*tracefs_, request_.name, getuid()))
+        if (!tracefs_ || remove_from_kernel(*tracefs_, request_.name, getuid()))
           forget_session(request_.name, getuid());
       },
-      {tracefs_->descriptor()});
+      tracefs_ ? std::vector{tracefs_->descriptor()} : std::vector<int>());
   if (!watcher) return std::move(watcher).error();
   watcher_.emplace(*std::move(watcher));
-  if (Status status = add_app(); !status) return status;
+  if (!request_.app.empty())
+    app_ = std::make_unique<AppSource>(request_.app, !request_.command.empty());
   if (!request_.command.empty()) {
     Result<Command> prepared =
         Command::prepare(request_.command, app_ ? app_->environment() : Command::Environment());
@@ -74,6 +70,15 @@ Status RunningSession::prepare() {
   clock_.emplace(*std::move(clock));
   if (Status status = add_folder(); !status) return status;
   return add_counters();
+}
+
+Status RunningSession::find_tracefs() {
+  if (!request_.wants_kernel()) return {};
+  Result<kernel::Tracefs> tracefs = kernel::Tracefs::find();
+  if (!tracefs) return std::move(tracefs).error();
+  tracefs_.emplace(*std::move(tracefs));
+  clean_up_after_the_dead(*tracefs_);
+  return {};
 }
 
 // Where nothing is recorded after all.
@@ -99,17 +104,6 @@ Status RunningSession::add_counters() {
   return {};
 }
 
-Status RunningSession::add_app() {
-  if (request_.app.empty()) return {};
-  auto created = AppSource::create(request_.app, !request_.command.empty());
-  if (!created) {
-    remove_folder();
-    return std::move(created).error();
-  }
-  app_ = *std::move(created);
-  return {};
-}
-
 void RunningSession::make_kernel_events() {
   kernel_events_.emplace(
       *tracefs_,
@@ -118,34 +112,43 @@ void RunningSession::make_kernel_events() {
       *clock_);
 }
 
-Status RunningSession::start() {
+Status RunningSession::start_app() {
+  if (!app_) return {};
+  clock_->take_anchor();
+  app_->prepare(folder_, *clock_);
+  if (Status status = app_->start(); !status) return status;
+  for (const std::string& remark : app_->remarks()) warn({"", std::nullopt, remark});
+  return {};
+}
+
+Status RunningSession::start_kernel() {
+  std::vector<pid_t> own_threads;
+  if (app_) own_threads = app_->threads();
+  if (chunks_) own_threads.push_back(chunks_->start());
+  if (!tracefs_) return {};
   make_kernel_events();
-  KernelSource::Options how{folder_, request_.sync};
-  if (app_) {
-    clock_->take_anchor();
-    app_->prepare(folder_, *clock_);
-    if (Status status = app_->start(); !status) {
-      remove_folder();
-      return status;
-    }
-    for (const std::string& remark : app_->remarks()) warn({"", std::nullopt, remark});
-    how.own_threads = app_->threads();
-  }
-  if (chunks_) how.own_threads.push_back(chunks_->start());
   if (request_.compressed_live && request_.compressed && !chunks_)
-    how.own_threads.push_back(compression_.emplace().start());
-  kernel_.emplace(*kernel_events_, std::move(how));
-  if (Status status = kernel_->start(); !status) {
+    own_threads.push_back(compression_.emplace().start());
+  kernel_.emplace(*kernel_events_,
+                  KernelSource::Options{folder_, request_.sync, std::move(own_threads)});
+  if (Status status = kernel_->start(); !status) return status;
+  for (const Error& refused : kernel_events_->refused()) warn(refused);
+  if (compression_) kernel_->compress_by(*compression_);
+  return {};
+}
+
+Status RunningSession::start() {
+  Status started = start_app();
+  if (started) started = start_kernel();
+  if (!started) {
     app_.reset();
     remove_folder();
-    return status;
+    return started;
   }
   if (counters_) {
     if (Status status = counters_->start(); !status) return status;
   }
-  if (compression_) kernel_->compress_by(*compression_);
   begin_ = Clock::now();
-  for (const Error& refused : kernel_events_->refused()) warn(refused);
   description_ = describe(request_, *clock_, begin_ns_);
   if (Status status = write_description(); !status) return status;
   if (command_) command_->run();
@@ -155,9 +158,11 @@ Status RunningSession::start() {
 
 Status RunningSession::explain() {
   clock_->take_anchor();
-  if (Status status = kernel_->write_head(); !status) return status;
-  add_throttling();
-  add_state();
+  if (kernel_) {
+    if (Status status = kernel_->write_head(); !status) return status;
+    add_throttling();
+    add_state();
+  }
   tell_clocks();
   if (Status status = write_description(); !status) return status;
   settle();
@@ -165,6 +170,7 @@ Status RunningSession::explain() {
 }
 
 void RunningSession::settle() {
+  if (!kernel_events_) return;
   if (chunks_ && chunks_->is_finishing()) return;
   if (Status status = kernel_events_->settle(); !status) warn(status.error());
 }
@@ -200,13 +206,14 @@ void RunningSession::tell_clocks() {
 }
 
 void RunningSession::gather_parts() {
-  description_.parts = kernel_->parts();
+  description_.parts.clear();
   const auto add = [&](const std::vector<recording::Part>& parts) {
     description_.parts.insert(description_.parts.end(), parts.begin(), parts.end());
   };
+  if (kernel_) add(kernel_->parts());
   if (counters_) add(counters_->parts());
   if (throttling_) add(throttling_->parts());
-  if (app_) add(app_->parts());
+  if (app_) add(complete_programs_ ? *complete_programs_ : app_->parts());
   add(other_parts_);
   for (recording::Part& part : description_.parts)
     part.machine = description_.machines.front().name;
@@ -237,7 +244,7 @@ void RunningSession::tick(Clock::time_point now) {
   if (now >= next_anchor_) {
     next_anchor_ = now + kBetweenAnchors;
     clock_->take_anchor();
-    if (flight_) clock_->forget_anchors(kFlightAnchors);
+    if (request_.flight) clock_->forget_anchors(kFlightAnchors);
   }
   if (now >= next_tick_) {
     next_tick_ = std::max(next_tick_ + kTick, now);
@@ -250,7 +257,7 @@ void RunningSession::tick(Clock::time_point now) {
     if (throttling_) sample_throttling();
   }
   if (now >= next_tending_) tend_chunks(now);
-  if (flight_) snapshot_if_due(now);
+  if (request_.flight) snapshot_if_due(now);
 }
 
 // Programs come when they like, and so do their traces.
@@ -260,15 +267,16 @@ void RunningSession::tell_new_programs() {
 }
 
 SessionStatus RunningSession::status(Clock::time_point now) {
-  if (flight_) return {flight_->status(), now - begin_, flight_->reach()};
-  SessionStatus status{kernel_->status(), now - begin_};
+  if (request_.flight) return flight_status(now);
+  SessionStatus status{{}, now - begin_};
+  if (kernel_) status += kernel_->status();
   if (app_) status += app_->status();
   return status;
 }
 
 void RunningSession::wait() {
   next_anchor_ = begin_ + std::chrono::minutes(5);
-  next_sync_ = flight_ ? Clock::time_point::max() : begin_ + request_.sync;
+  next_sync_ = kernel_ ? begin_ + request_.sync : Clock::time_point::max();
   next_tick_ = begin_ + std::chrono::seconds(1);
   if (chunks_) next_tending_ = chunk_begin_ = begin_;
   for (Clock::time_point now = Clock::now(); !is_over(now); now = Clock::now()) {
@@ -285,73 +293,20 @@ void RunningSession::wait() {
   }
 }
 
-RunningSession::Json RunningSession::answer(const Json& question) {
-  const auto what = question.find("do");
-  const std::string name =
-      what != question.end() && what->is_string() ? what->get<std::string>() : "";
-  if (name == "status") {
-    const SessionStatus status = this->status(Clock::now());
-    Json told = {{"events", status.events},
-                 {"bytes", status.bytes},
-                 {"lost", status.lost},
-                 {"fill", status.fill},
-                 {"elapsed_ns", status.elapsed.count()}};
-    if (status.reach) told["window_ns"] = status.reach->count();
-    return told;
-  }
-  if (name == "snapshot" && flight_) {
-    const auto folder = question.find("folder");
-    const bool named = folder != question.end() && folder->is_string();
-    const Result<Snapshot> saved =
-        snapshot(named ? folder->get<std::string>() : "", "asked for by name");
-    return saved ? to_json(*saved) : Json{{"error", saved.error().text()}};
-  }
-  if (name == "snapshot")
-    return {{"error", "this session is no flight: all it records goes into " + request_.folder}};
-  if (name == "change") return change(question);
-  if (name == "take" && kernel_) return take_now();
-  if (name == "take")
-    return {{"error", "this session is a flight, which writes nothing that could be followed"}};
-  return {{"error", "this session cannot do '" + name + "'"}};
-}
-
-// For who follows the recording.
-RunningSession::Json RunningSession::take_now() {
-  const std::optional<Ticks> now = clock_->now();
-  const KernelSource::Written written = kernel_->take_now();
-  Json files = Json::array();
-  for (const auto& [cpu, bytes] : written.bytes) files.push_back({{"cpu", cpu}, {"bytes", bytes}});
-  Json answer = {{"path", written.path}, {"files", std::move(files)}};
-  if (now) answer["until"] = raw(*now);
-  return answer;
-}
-
-RunningSession::Json RunningSession::change(const Json& question) {
-  const Result<SessionChange> wanted = parse_change(question);
-  if (!wanted) return {{"error", wanted.error().text()}};
-  if (Status status = kernel_events_->get_busy(); !status) warn(status.error());
-  const Result<std::string> done =
-      apply(*wanted, *tracefs_, *kernel_events_, kernel_ ? folder_ + "/host.dat" : "");
-  if (done) {
-    description_.sessions.back().changes.push_back({now_since_epoch().count, *done});
-    if (Status status = kernel_ ? write_description() : Status(); !status) warn(status.error());
-  }
-  settle();
-  if (!done) return {{"error", done.error().text()}};
-  return {{"changed", *done}};
-}
-
 void RunningSession::stop() {
   report_.last.elapsed = Clock::now() - begin_;
   if (compression_) packed_ = compression_->stop();  // it asks the kernel's source
-  if (Status stopped = kernel_->stop(); !stopped) warn(stopped.error());
-  static_cast<SourceStatus&>(report_.last) = kernel_->status();
-  if (counters_) {
-    if (Status ended = counters_->stop(); !ended) warn(ended.error());
+  const auto end = [this](Source& source) {
+    if (Status stopped = source.stop(); !stopped) warn(stopped.error());
+  };
+  if (kernel_) {
+    end(*kernel_);
+    report_.last += kernel_->status();
   }
-  if (Status ended = throttling_->stop(); !ended) warn(ended.error());
+  if (counters_) end(*counters_);
+  if (throttling_) end(*throttling_);
   if (app_) {
-    if (Status ended = app_->stop(); !ended) warn(ended.error());
+    end(*app_);
     report_.last += app_->status();
   }
   signals_.release();
@@ -373,7 +328,7 @@ Result<SessionReport> RunningSession::finish() {
     report_.finished = static_cast<bool>(finished);
     if (!finished) warn(finished.error());
   }
-  report_.last.lost = kernel_->lost() + (app_ ? app_->status().lost : 0);
+  report_.last.lost = (kernel_ ? kernel_->lost() : 0) + (app_ ? app_->status().lost : 0);
   report_.size = folder_size(request_.folder);
   return report_;
 }

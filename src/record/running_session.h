@@ -18,6 +18,7 @@
 #include "record/live_compression.h"
 #include "record/registry.h"
 #include "record/session.h"
+#include "record/session_change.h"
 #include "record/signals.h"
 #include "record/snapshot_triggers.h"
 #include "record/throttling_source.h"
@@ -28,8 +29,9 @@ namespace strata::record {
 // One session, from its first step to its last: see record(). The order of the members is that in
 // which they must come; they go the other way.
 //
-// What all sessions do is in running_session.cc, what those in chunks do besides in
-// session_chunks.cc, and what flights do in session_flight.cc.
+// What all sessions do is in running_session.cc, how they answer who asks them in
+// session_control.cc, what those in chunks do besides in session_chunks.cc, and what flights do in
+// session_flight.cc.
 class RunningSession {
  public:
   using Clock = std::chrono::steady_clock;
@@ -54,7 +56,9 @@ class RunningSession {
 
  private:
   Status add_counters();
-  Status add_app();
+  Status find_tracefs();
+  Status start_app();
+  Status start_kernel();
   void remove_folder();
   void make_kernel_events();
   void add_state();
@@ -74,22 +78,28 @@ class RunningSession {
 
   Json answer(const Json& question);
   Json change(const Json& question);
+  Result<std::string> apply_change(SessionChange wanted);
   Json take_now();
 
   Status add_folder();
+  uint64_t recorded_bytes();
   void tend_chunks(Clock::time_point now);
   Status next_chunk();
+  Status continue_programs_in(const std::string& folder);
   EndedChunk end_chunk(std::vector<kernel::PageFile> pages);
 
+  Status start_flight();
+  SessionStatus flight_status(Clock::time_point now) const;
   void snapshot_if_due(Clock::time_point now);
   Result<Snapshot> snapshot(std::string folder, const std::string& cause);
+  Result<FlightCopy> copy_rings();
   Result<Snapshot> copy_and_save(std::string folder, const std::string& cause);
 
   const SessionRequest& request_;
   const SessionEvents& events_;
   const int64_t begin_ns_ = now_since_epoch().count;
   Signals signals_;
-  std::optional<kernel::Tracefs> tracefs_;
+  std::optional<kernel::Tracefs> tracefs_;  // none: programs alone are recorded
   std::optional<Registration> registration_;
   std::optional<ControlSocket> control_;
   std::optional<Watcher> watcher_;
@@ -97,12 +107,12 @@ class RunningSession {
   std::optional<HostClock> clock_;
   std::unique_ptr<CountersSource> counters_;
   std::unique_ptr<AppSource> app_;
-  std::optional<KernelEvents> kernel_events_;
+  std::optional<KernelEvents> kernel_events_;   // where there is tracefs_, as what follows
   std::optional<KernelSource> kernel_;          // or a flight
   std::optional<ThrottlingSource> throttling_;  // not of a flight
   std::optional<LiveCompression> compression_;
   std::vector<tracedat::PackedPages> packed_;
-  std::optional<Flight> flight_;
+  std::optional<Flight> flight_;  // the kernel's part of one
   std::optional<SnapshotTriggers> triggers_;
   bool made_folder_ = false;
   std::string folder_;  // of the recording: the one that was asked for, or a chunk in it
@@ -116,7 +126,8 @@ class RunningSession {
   Clock::time_point next_tending_ = Clock::time_point::max();
   recording::Description description_;
   std::vector<recording::Part> other_parts_;
-  size_t told_programs_ = 0;  // of which recording.json tells
+  std::optional<std::vector<recording::Part>> complete_programs_;  // of a chunk that just ends
+  size_t told_programs_ = 0;                                       // of which recording.json tells
   SessionReport report_;
 };
 

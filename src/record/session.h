@@ -49,6 +49,12 @@ struct SessionRequest {
   std::vector<std::string> command;  // recorded until it ends; empty: until a signal or `duration`
   std::vector<std::string> asked;    // the command line, to be told in the recording
   std::optional<FlightRequest> flight;
+
+  // Whether anything is asked of the kernel's tracer. Programs alone need no rights for it.
+  bool wants_kernel() const {
+    return app.empty() || !events.empty() || !probes.empty() || !presets.empty() ||
+           !counters.empty() || (flight && !flight->snapshot_on.empty());
+  }
 };
 
 struct SessionStatus : SourceStatus {

@@ -126,6 +126,42 @@ Result<SessionChange> parse_change(const Json& question) {
   }
 }
 
+Result<AppChange> take_probes(SessionChange& change, const AppRequest& programs,
+                              const KernelEvents* events) {
+  AppChange probes;
+  for (const EventWish& wish : change.enable) {
+    if (!chooses_any(trace::EventPattern(wish.pattern), programs.all)) continue;
+    if (!wish.filters.empty())
+      return Error{"", std::nullopt,
+                   "'" + wish.pattern + "' is a probe of a program, for which there is no -F"};
+    probes.enable.push_back(wish.pattern);
+  }
+  std::erase_if(change.enable, [&](const EventWish& wish) {
+    return std::ranges::find(probes.enable, wish.pattern) != probes.enable.end();
+  });
+  std::erase_if(change.disable, [&](const std::string& pattern) {
+    if (!chooses_any(trace::EventPattern(pattern), programs.files)) return false;
+    probes.disable.push_back(pattern);
+    return events == nullptr || !choose_enabled(*events, {pattern});
+  });
+  return probes;
+}
+
+std::string text_of(const AppChange& change) {
+  std::string text;
+  const auto add = [&](const char* verb, const std::vector<std::string>& patterns) {
+    for (const std::string& pattern : patterns)
+      text += (&pattern != &patterns.front() ? ", "
+               : text.empty()                ? std::string(verb) + " "
+                                             : "; " + std::string(verb) + " ") +
+              pattern;
+    if (!patterns.empty()) text += " of programs";
+  };
+  add("enabled", change.enable);
+  add("disabled", change.disable);
+  return text;
+}
+
 Result<std::string> apply(const SessionChange& change, const kernel::Tracefs& tracefs,
                           KernelEvents& events, const std::string& head) {
   const Result<KernelChange> wanted = resolve(change, tracefs, events);

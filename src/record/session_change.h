@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "record/app_choice.h"
 #include "record/control.h"
 #include "record/event_choice.h"
 #include "record/kernel_events.h"
@@ -28,8 +29,15 @@ struct SessionChange {
 ControlSocket::Json to_json(const SessionChange& change);
 Result<SessionChange> parse_change(const ControlSocket::Json& question);
 
-// Changes what is recorded, all of it or nothing. The head at `head` (none: nothing is written)
-// explains new events before there can be any. Gives what was done, in words.
+// What of it concerns the probes of these programs: an --enable that chooses some of them is theirs
+// alone and is taken out, a --disable is for all that it chooses. `events`: null where nothing of
+// the kernel is recorded.
+Result<AppChange> take_probes(SessionChange& change, const AppRequest& programs,
+                              const KernelEvents* events);
+std::string text_of(const AppChange& change);
+
+// Changes what is recorded of the kernel, all of it or nothing. The head at `head` (none: nothing
+// is written) explains new events before there can be any. Gives what was done, in words.
 Result<std::string> apply(const SessionChange& change, const kernel::Tracefs& tracefs,
                           KernelEvents& events, const std::string& head);
 

@@ -16,15 +16,19 @@ Status RunningSession::add_folder() {
   return {};
 }
 
+uint64_t RunningSession::recorded_bytes() {
+  return (kernel_ ? kernel_->bytes() : 0) + (app_ ? app_->status().bytes : 0);
+}
+
 void RunningSession::tend_chunks(Clock::time_point now) {
   constexpr auto kBetweenTendings = std::chrono::milliseconds(200);
   next_tending_ = now + kBetweenTendings;
-  if (chunks_->should_end(now - chunk_begin_, kernel_->bytes() - bytes_before_chunk_)) {
+  if (chunks_->should_end(now - chunk_begin_, recorded_bytes() - bytes_before_chunk_)) {
     // Where there cannot be another chunk, this one goes on, and has had its share again in a
     // while.
     if (Status status = next_chunk(); !status) warn(status.error());
     chunk_begin_ = Clock::now();
-    bytes_before_chunk_ = kernel_->bytes();
+    bytes_before_chunk_ = recorded_bytes();
   }
   chunks_->delete_old(Clock::now());
   settle();
@@ -39,20 +43,28 @@ Status RunningSession::next_chunk() {
   tell_clocks();
   recording::Description next = description_;
   next.sessions.back().begin_ns = now_since_epoch().count;
-  next.parts = kernel_->parts();
-  next.parts.front().machine = next.machines.front().name;
-  Result<KernelSource::PageFiles> files = kernel_->make_files(*folder);
+  next.parts.clear();
+  Result<KernelSource::PageFiles> files = KernelSource::PageFiles();
+  if (kernel_) {
+    next.parts = kernel_->parts();
+    next.parts.front().machine = next.machines.front().name;
+    files = kernel_->make_files(*folder);
+  }
   const Status opens = files ? recording::write_description(*folder, next) : Status(files.error());
   if (!opens) {
     std::error_code ignored;
     std::filesystem::remove_all(*folder, ignored);
     return opens;
   }
-  if (Status status = kernel_events_->get_busy(); !status) warn(status.error());
-  KernelSource::Complete kernel = kernel_->continue_in(*folder, *std::move(files));
-  if (Status status = throttling_->stop(); !status) warn(status.error());
+  KernelSource::Complete kernel;
+  if (kernel_) {
+    if (Status status = kernel_events_->get_busy(); !status) warn(status.error());
+    kernel = kernel_->continue_in(*folder, *std::move(files));
+    if (Status status = throttling_->stop(); !status) warn(status.error());
+  }
+  const Status programs = continue_programs_in(*folder);
   EndedChunk ended = end_chunk(std::move(kernel.pages));
-  description_.parts[0].lost = kernel.part.lost;
+  if (kernel_) description_.parts[0].lost = kernel.part.lost;
   if (counters_) {
     const recording::Part counters = counters_->continue_in(*folder);
     description_.parts[1].lost = counters.lost;
@@ -64,12 +76,23 @@ Status RunningSession::next_chunk() {
   folder_ = *folder;
   description_ = std::move(next);
   other_parts_.clear();
+  complete_programs_.reset();
   clock_->begin_chunk();
-  if (Status status = throttling_->continue_in(folder_); !status) warn(status.error());
-  add_state();
+  if (kernel_) {
+    if (Status status = throttling_->continue_in(folder_); !status) warn(status.error());
+    add_state();
+  }
   tell_clocks();
   if (Status status = write_description(); !status) return status;
-  return told;
+  return told ? programs : told;
+}
+
+Status RunningSession::continue_programs_in(const std::string& folder) {
+  if (!app_) return {};
+  Result<std::vector<recording::Part>> complete = app_->continue_in(folder);
+  if (!complete) return std::move(complete).error();
+  complete_programs_ = *std::move(complete);
+  return {};
 }
 
 // The recording in folder_ has all that comes to it.
@@ -78,7 +101,8 @@ EndedChunk RunningSession::end_chunk(std::vector<kernel::PageFile> pages) {
   tell_clocks();
   gather_parts();
   description_.sessions.back().end_ns = now_since_epoch().count;
-  return {folder_, Clock::now(), std::move(pages), kernel_->ending()};
+  return {folder_, Clock::now(), std::move(pages),
+          kernel_ ? kernel_->ending() : tracedat::Ending()};
 }
 
 }  // namespace strata::record

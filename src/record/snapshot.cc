@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/snapshot.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/new_file.h"
@@ -52,6 +54,26 @@ Status write_events(const std::string& path, FlightCopy& copy, const KernelEvent
   return tracedat::finish(path, how, {events.options(), kernel::read_thread_names()});
 }
 
+// The kernel's part.
+Result<recording::Part> save_kernel(FlightCopy& copy, const KernelEvents& events,
+                                    const SnapshotRequest& request, Snapshot& snapshot) {
+  const kernel::RingStats rings = events.rings().together;
+  const uint64_t lost = rings.dropped + rings.commit_overrun;
+  snapshot.lost += lost;
+  if (Status status = write_events(request.folder + "/" + kFile, copy, events, request.compressed,
+                                   snapshot.events);
+      !status)
+    return std::move(status).error();
+  return recording::Part{.file = kFile,
+                         .kind = "tracedat",
+                         .what = "kernel",
+                         .machine = "",
+                         .clock = events.clock().name(),
+                         .lost = lost,
+                         .lost_unknown = copy.gap_ns != 0 ? 1u : 0u,
+                         .finished = true};
+}
+
 void tell(recording::Description& description, const FlightCopy& copy, const HostClock& clock,
           const std::string& cause) {
   const std::string machine = description.machines.front().name;
@@ -92,8 +114,9 @@ nlohmann::ordered_json to_json(const Snapshot& snapshot) {
           {"copy_ns", snapshot.copying.count()}};
 }
 
-Result<Snapshot> save_snapshot(FlightCopy copy, const KernelEvents& events, const HostClock& clock,
-                               recording::Description description, const SnapshotRequest& request,
+Result<Snapshot> save_snapshot(FlightCopy copy, const SnapshotSources& sources,
+                               const HostClock& clock, recording::Description description,
+                               const SnapshotRequest& request,
                                const std::function<void(const Error&)>& warn) {
   Result<NewFolder> folder = NewFolder::create(request.folder);
   if (!folder) return std::move(folder).error();
@@ -110,21 +133,20 @@ Result<Snapshot> save_snapshot(FlightCopy copy, const KernelEvents& events, cons
     else
       warn(part.error());
   }
-  const kernel::RingStats rings = events.rings().together;
-  snapshot.lost = rings.dropped + rings.commit_overrun;
-  if (Status status = write_events(request.folder + "/" + kFile, copy, events, request.compressed,
-                                   snapshot.events);
-      !status)
-    return std::move(status).error();
-  description.parts.push_back({.file = kFile,
-                               .kind = "tracedat",
-                               .what = "kernel",
-                               .machine = "",
-                               .clock = clock.name(),
-                               .lost = snapshot.lost,
-                               .lost_unknown = copy.gap_ns != 0 ? 1u : 0u,
-                               .finished = true});
+  if (sources.kernel != nullptr) {
+    Result<recording::Part> part = save_kernel(copy, *sources.kernel, request, snapshot);
+    if (!part) return std::move(part).error();
+    description.parts.push_back(*std::move(part));
+  }
   if (state) description.parts.push_back(*std::move(state));
+  if (sources.programs != nullptr) {
+    Result<AppSource::Saved> saved =
+        sources.programs->save(std::move(copy.programs), request.folder);
+    if (!saved) return std::move(saved).error();
+    std::ranges::move(saved->parts, std::back_inserter(description.parts));
+    snapshot.events += saved->events;
+    snapshot.lost += saved->lost;
+  }
   tell(description, copy, clock, request.cause);
   if (Status status = recording::write_description(request.folder, description); !status)
     return std::move(status).error();

@@ -32,11 +32,18 @@ nlohmann::ordered_json to_json(const Snapshot& snapshot);
 // What one is called that nobody gave a name: its time, local, "20261115-143005.250".
 std::string snapshot_name(int64_t end_ns);
 
+// What is recorded, each null where it is not: what explains the rings' contents.
+struct SnapshotSources {
+  const KernelEvents* kernel = nullptr;
+  const AppSource* programs = nullptr;
+};
+
 // Makes a recording, whole and finished, of what the rings held. The state in it is that of now, at
 // its end. `description` is the session's, without parts. What fails leaves no folder; but a state
 // that cannot be had is a warning.
-Result<Snapshot> save_snapshot(FlightCopy copy, const KernelEvents& events, const HostClock& clock,
-                               recording::Description description, const SnapshotRequest& request,
+Result<Snapshot> save_snapshot(FlightCopy copy, const SnapshotSources& sources,
+                               const HostClock& clock, recording::Description description,
+                               const SnapshotRequest& request,
                                const std::function<void(const Error&)>& warn);
 
 }  // namespace strata::record

@@ -3,13 +3,12 @@
 """`strata record --app` with -F and --context: exactly the events that were asked for, with who wrote them."""
 
 import json
-import pathlib
 import shutil
 import subprocess
-import tempfile
 
 import machine
-from emitting import Emitter, app_parts, kept, prepare_for_probes
+import programs
+from programs import app_parts, kept
 
 ORDERS = 20000
 
@@ -120,16 +119,5 @@ def together(folder, emitter):
     assert all(list(event["context"]) == ["cpu_id"] for event in events), events[0]
 
 
-def main():
-    prepare_for_probes()
-    with tempfile.TemporaryDirectory(prefix="strata-app-filter-") as name:
-        folder = pathlib.Path(name)
-        emitter = Emitter(folder)
-        counts(folder, emitter)
-        which_probes(folder, emitter)
-        contexts(folder, emitter)
-        together(folder, emitter)
-    print("what was asked for is there, and nothing else")
-
-
-main()
+programs.run(counts, which_probes, contexts, together)
+print("what was asked for is there, and nothing else")

@@ -3,17 +3,16 @@
 """`strata record --app`: what programs tell by their probes is in the recording, or counted."""
 
 import json
-import pathlib
 import random
-import tempfile
 import time
 
 import machine
-from emitting import Emitter, app_parts, go, kept, prepare_for_probes, recorder, told
+import programs
+from programs import app_parts, go, kept, recorder, told
 
 
 def command(folder, emitter):
-    """A command's events, all of them or counted; one trace; the kernel's part is empty."""
+    """A command's events, all of them or counted, in one trace."""
     out, file = folder / "command", emitter.file()
     said = json.loads(machine.fine("record", "--json", "--no-state", "-o", out, "--app",
                                    emitter.program, "--", emitter.program, file, "count", 200000, 2))
@@ -94,7 +93,7 @@ def short_processes(folder, emitter):
     assert kept(out / "app-emitter") + part["lost"] == 5 * count, part
 
 
-def killed(folder, emitter, kills, *words):
+def killed(folder, emitter, *words, kills=25):
     """Programs that are killed at any moment, while they are drained: nothing is missing."""
     out, chance = folder / f"killed{len(words)}", random.Random(5)
     recording = recorder(out, "--app", emitter.program, "--buffer-size", "1M", *words)
@@ -116,7 +115,7 @@ def killed(folder, emitter, kills, *words):
     assert part["lost_unknown"] == 0, part
 
 
-def one_timeline(folder, emitter, calls):
+def one_timeline(folder, emitter, calls=10000):
     """Each system call lies between the two probes around it, whatever CPU it was on."""
     out, file, threads = folder / "timeline", emitter.file(), 2
     machine.fine("record", "--no-state", "-o", out, "--buffer-size", "16M", "--app",
@@ -141,20 +140,10 @@ def one_timeline(folder, emitter, calls):
     assert complete == calls and len(steps) == threads, (complete, steps)
 
 
-def main():
-    prepare_for_probes()
-    with tempfile.TemporaryDirectory(prefix="strata-app-") as name:
-        folder = pathlib.Path(name)
-        emitter = Emitter(folder)
-        command(folder, emitter)
-        kinds(folder, emitter)
-        chosen(folder, emitter)
-        running_and_later(folder, emitter)
-        short_processes(folder, emitter)
-        killed(folder, emitter, 25)
-        killed(folder, emitter, 25, "--context", "tid,cpu", "-e", "emitter:step", "-F", "number >= 0")
-        one_timeline(folder, emitter, 10000)
-    print("all that was told is there, or counted")
+def killed_with_contexts(folder, emitter):
+    killed(folder, emitter, "--context", "tid,cpu", "-e", "emitter:step", "-F", "number >= 0")
 
 
-main()
+programs.run(command, kinds, chosen, running_and_later, short_processes, killed,
+             killed_with_contexts, one_timeline)
+print("all that was told is there, or counted")

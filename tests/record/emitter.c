@@ -3,6 +3,7 @@
  * A program with probes that says, in a file that it shares, how many of its calls have returned:
  *
  *     emitter FILE count NUMBER THREADS   so many events in each thread
+ *     emitter FILE paced NUMBER THREADS   the same, with a rest now and then
  *     emitter FILE forever THREADS        until it is killed
  *     emitter FILE calls NUMBER THREADS   { probe; getppid(); probe }, on one CPU after the other
  *     emitter FILE lines NUMBER           so many for each line that it reads
@@ -41,12 +42,14 @@ enum { MOST_THREADS = 8 };
 static volatile uint64_t* told; /* for each thread: calls that have returned */
 static uint64_t number;
 static int calls;
+static int paced;
 
 static void* emit(void* argument) {
   const uint32_t thread = (uint32_t)(uintptr_t)argument;
   for (uint64_t i = 0; i < number; ++i) {
     STRATA_TRACE(emitter, step, thread, i);
     told[thread] = i + 1;
+    if (paced && i % 1000 == 999) usleep(20000);
   }
   return NULL;
 }
@@ -147,6 +150,7 @@ int main(int count, char** words) {
   }
   const int forever = strcmp(words[2], "forever") == 0;
   calls = strcmp(words[2], "calls") == 0;
+  paced = strcmp(words[2], "paced") == 0;
   number = forever ? UINT64_MAX : strtoull(words[3], NULL, 10);
   if (strcmp(words[2], "lines") == 0) {
     emit_for_lines();

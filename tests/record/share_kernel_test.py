@@ -9,11 +9,11 @@ import resource
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 
 import machine
-from emitting import Emitter, app_parts, build, go, kept, prepare_for_probes, recorder, told
+import programs
+from programs import app_parts, build, go, kept, recorder, told
 
 
 def kill(process):
@@ -178,22 +178,18 @@ def scribbled(folder, emitter, scribbler):
         assert events + lost == 120000, (out, events, lost)
 
 
-def main():
-    prepare_for_probes()
-    with tempfile.TemporaryDirectory(prefix="strata-share-") as name:
-        folder = pathlib.Path(name)
-        emitter = Emitter(folder)
-        scribbler = build(folder, "scribbler")
-        for number in range(2):
-            different_sites(folder, emitter, number)
-            one_is_killed(folder, emitter, number)
-        taken_over(folder, emitter, by_itself=False)
-        taken_over(folder, emitter, by_itself=True)
-        scribbled(folder, emitter, scribbler)
-        os.chdir(folder)
-        from_core(folder, emitter)
-        os.chdir("/")
-    print("each session has all that it chose")
+def all_together(folder, emitter):
+    scribbler = build(folder, "scribbler")
+    for number in range(2):
+        different_sites(folder, emitter, number)
+        one_is_killed(folder, emitter, number)
+    taken_over(folder, emitter, by_itself=False)
+    taken_over(folder, emitter, by_itself=True)
+    scribbled(folder, emitter, scribbler)
+    os.chdir(folder)
+    from_core(folder, emitter)
+    os.chdir("/")
 
 
-main()
+programs.run(all_together)
+print("each session has all that it chose")

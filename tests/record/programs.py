@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of recording programs share: one that fires probes, and what was kept of it."""
+"""What the tests of recorded programs share: a program with probes, and what was recorded of it."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import struct
 import subprocess
+import tempfile
 
 import machine
 
@@ -19,14 +20,6 @@ def own_socket():
     machine.own_mounts()
     pathlib.Path("/run/strata").mkdir(exist_ok=True)
     subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run/strata"], check=True)
-
-
-def prepare_for_probes():
-    if os.geteuid() != 0:
-        machine.skip("only root may switch probes on by the kernel")
-    if not LIBRARY.exists() or not shutil.which("gcc"):
-        machine.skip("libstrata-probe is not built, or there is no gcc")
-    own_socket()
 
 
 def build(folder, name):
@@ -92,3 +85,17 @@ def kept(trace):
         assert done.returncode == 0, (reader, done.stderr)
         assert done.stdout.count("\n") == events, (reader, done.stdout.count("\n"), events)
     return events
+
+
+def run(*tests):
+    """Each with a folder and a compiled emitter; where they cannot be, the test is skipped."""
+    if os.geteuid() != 0:
+        machine.skip("only root may switch probes on by the kernel")
+    if not LIBRARY.exists() or not shutil.which("gcc"):
+        machine.skip("libstrata-probe is not built, or there is no gcc")
+    own_socket()
+    with tempfile.TemporaryDirectory(prefix="strata-app-") as name:
+        folder = pathlib.Path(name)
+        emitter = Emitter(folder)
+        for test in tests:
+            test(folder, emitter)
