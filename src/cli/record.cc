@@ -241,8 +241,6 @@ Status choose_events(const RecordArguments& arguments, record::SessionRequest& r
   if (names.empty() && !asked) names.emplace_back(kernel::kDefaultProfile);
   if (!names.empty() || !wishes.empty())
     return choose_kernel_events(arguments, names, wishes, for_all, request);
-  if (!for_all.empty() && !request.app.empty())
-    return Error{"", std::nullopt, "-F is for the kernel's events, and none is asked for"};
   return {};
 }
 

@@ -79,7 +79,7 @@ class ProgramTrace {
 // The traces of a recording: one for each program, whatever the number of its processes.
 class ProgramTraces {
  public:
-  ProgramTraces(std::string folder, ctf::NewClock clock, uint32_t contexts)
+  ProgramTraces(std::string folder, ctf::NewClock clock, uint32_t contexts = 0)
       : folder_(std::move(folder)), clock_(std::move(clock)), contexts_(contexts) {}
 
   double nanoseconds_a_tick() const { return 1e9 / static_cast<double>(clock_.frequency); }

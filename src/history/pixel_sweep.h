@@ -14,8 +14,7 @@ class PixelSweep {
  public:
   PixelSweep(int64_t begin, int64_t end, const Weights& weights, std::span<Pixel> pixels)
       : begin_(begin),
-        pixels_a_ns_(static_cast<double>(pixels.size()) /
-                     static_cast<double>(static_cast<__int128>(end) - begin)),
+        pixels_a_ns_(static_cast<double>(pixels.size()) / distance(begin, end)),
         weights_(weights),
         pixels_(pixels) {}
 
@@ -53,10 +52,11 @@ class PixelSweep {
 
  private:
   // Times may be as far apart as 64 bits allow.
-  double pixels_before(int64_t time) const {
-    const __int128 ns = static_cast<__int128>(time) - begin_;
-    return static_cast<double>(ns) * pixels_a_ns_;
+  static double distance(int64_t from, int64_t to) {
+    const auto forward = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
+    return to >= from ? static_cast<double>(forward) : -static_cast<double>(-forward);
   }
+  double pixels_before(int64_t time) const { return distance(begin_, time) * pixels_a_ns_; }
 
   void finish_pixel(size_t next) {
     double most = 0;

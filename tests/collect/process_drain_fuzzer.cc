@@ -29,8 +29,13 @@ void drain(collect::RingMemory memory, uint64_t quota) {
   uint64_t bytes = 0;
   {
     collect::ProgramTraces traces(folder.path, {});
-    collect::ProcessDrain rings({1, "input", "input"}, {}, std::move(memory),
-                                probe::abi::Clock::Tsc, quota);
+    collect::DrainOptions options;
+    options.quota = quota;
+    const auto shared = std::make_shared<collect::RingMemory>(std::move(memory));
+    const auto slot = collect::ReaderSlot::claim(*shared, collect::Begin::Start);
+    if (!slot) abort();
+    collect::ProcessDrain rings({{1, "input", "input"}, {}, shared, *slot, collect::Begin::Start},
+                                options);
     if (!rings.drain(traces) || !rings.finish(traces) || !traces.finish()) abort();
     for (const auto& told : traces.told()) bytes += told.totals.bytes;
   }

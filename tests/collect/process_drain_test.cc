@@ -28,11 +28,10 @@ class ProcessDrain : public testing::Test {
   }
 
   collect::ProcessDrain drain(uint64_t quota = kNoQuota) {
-    return {{4711, "shop", "/usr/bin/shop"},
-            {},
-            memory_of(program_, small_ring()),
-            abi::Clock::Tsc,
-            quota};
+    options_.quota = quota;
+    const auto memory = std::make_shared<collect::RingMemory>(memory_of(program_, small_ring()));
+    const auto slot = collect::ReaderSlot::claim(*memory, collect::Begin::Start);
+    return {{{4711, "shop", "/usr/bin/shop"}, {}, memory, *slot, collect::Begin::Start}, options_};
   }
   // All of it, to the end.
   std::vector<std::string> drained(uint64_t quota = kNoQuota) {
@@ -47,6 +46,7 @@ class ProcessDrain : public testing::Test {
 
   RingMaker program_{small_ring()};
   TemporaryFolder folder_;
+  collect::DrainOptions options_;
   collect::ProgramTraces traces_{folder_.path(), {}};
 };
 

@@ -23,9 +23,7 @@ class RingCopy : public testing::Test {
     return *std::move(copy);
   }
   std::vector<std::string> told(collect::RingMemory memory) {
-    collect::ProcessDrain rings({1, "shop", "shop"}, {}, std::move(memory), abi::Clock::Tsc,
-                                UINT64_MAX);
-    EXPECT_TRUE(rings.finish(traces_));
+    EXPECT_TRUE(collect::drain_copy({1, "shop", "shop"}, std::move(memory), {}, traces_));
     EXPECT_TRUE(traces_.finish());
     return told_by(folder_.file("app-shop"));
   }

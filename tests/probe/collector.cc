@@ -56,8 +56,9 @@ void Collector::serve() {
     if (ready[1].revents != 0) return;
     const std::optional<collect::Asking> program = listener_->next();
     if (!program) continue;
-    Result<collect::RingMemory> memory = collect::RingMemory::create(layout_, clock_, contexts_);
+    Result<collect::RingMemory> memory = collect::RingMemory::create(layout_, clock_);
     if (!memory) fail(memory.error().text());
+    memory->add_contexts(contexts_);
     const std::lock_guard lock(mutex_);
     memories_.push_back(std::make_unique<collect::RingMemory>(std::move(*memory)));
     collect::give_rings(*program, *memories_.back());

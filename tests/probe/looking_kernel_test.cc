@@ -41,7 +41,7 @@ void set_filters(Collector& collector, const collect::SiteFilters& wanted) {
   collect::RingMemory& memory = collector.memory(0);
   collect::Dictionary dictionary;
   ASSERT_TRUE(dictionary.update(memory.bytes(), memory.layout()));
-  collect::DrainFilter(wanted).update(dictionary, memory);
+  collect::DrainFilter(wanted).update(dictionary, memory, 0);
 }
 
 TEST_P(Looking, WhatAFilterDropsDoesNotReachTheRing) {
@@ -110,7 +110,7 @@ TEST_P(Looking, FiltersMayBeReplacedWhileTheyAreLookedAt) {
           predicates[way].push_back(
               {id, *collect::make_predicate(ways[way].begin()->second, *dictionary.find(id))});
     for (size_t i = 0; told->stage != 3; ++i) {
-      memory.set_filters(predicates[i % 2]);
+      memory.set_filters(0, predicates[i % 2]);
       usleep(20);  // not so often that the program gives up looking
     }
   });
@@ -136,8 +136,8 @@ TEST_P(Looking, ARecordIsWrittenWhereAnyReaderWantsIt) {
   // As another reader would, that shares the memory.
   const auto say = [&](uint32_t wanted) {
     auto* const header = const_cast<std::byte*>(collector.memory(0).bytes().data());
-    __atomic_store_n(&reinterpret_cast<abi::Header*>(header)->filtering[abi::kMaxReaders - 1], wanted,
-                     __ATOMIC_RELEASE);
+    __atomic_store_n(&reinterpret_cast<abi::Header*>(header)->filtering[abi::kMaxReaders - 1],
+                     wanted, __ATOMIC_RELEASE);
   };
   std::jthread collecting([&] {
     when_handed_over(told, 1, [&] { set_filters(collector, none); });
