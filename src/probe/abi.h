@@ -19,7 +19,7 @@
 //
 // ## The memory, a sealed memfd made by the collector, one for each process
 //
-//   Header | dictionary | FilterArea x kMaxReaders | RingControl x (rings + 1) | data of ring 0 | ...
+//   Header | dictionary | FilterArea x kMaxReaders | RingControl x (rings + 1) | data of each ring
 //
 // Ring i < rings belongs to the CPU, or rather the concurrency id, i. Its writers are restartable
 // sequences: they cannot be interrupted, so nobody ever sees half of what they do. The last ring is
