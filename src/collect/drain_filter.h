@@ -20,8 +20,8 @@ class DrainFilter {
   // Whether there is anything to decide.
   bool is_active() const { return !filters_.empty(); }
 
-  // Tells the process what of its sites is wanted by this reader, as far as the dictionary knows them. To be
-  // called whenever it may have grown.
+  // Tells the process what of its sites is wanted by this reader, as far as the dictionary knows
+  // them. To be called whenever it may have grown.
   void update(const Dictionary& dictionary, RingMemory& memory, uint32_t reader);
 
   // Of a site that is not known yet, all. `duration`: of a span, in ns.
