@@ -12,8 +12,8 @@ endfunction()
 function(strata_precompile target)
   if(STRATA_PRECOMPILED AND STRATA_BUILD STREQUAL "asan")
     target_precompile_headers(${target} PRIVATE ${ARGN}
-      <algorithm> <chrono> <filesystem> <functional> <map> <memory> <optional> <span> <string>
-      <string_view> <variant> <vector>)
+      <algorithm> <chrono> <functional> <map> <memory> <optional> <span> <string> <string_view>
+      <variant> <vector>)
   endif()
 endfunction()
 
