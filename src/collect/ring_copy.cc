@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "collect/load_order.h"
 #include "collect/ring_memory.h"
+#include "probe/load_order.h"
 
 namespace strata::collect {
 namespace abi = probe::abi;
@@ -62,7 +62,7 @@ bool RingMemory::copy_ring(uint32_t ring, RingMemory& to) const {
   while (begin > oldest) {
     const uint64_t at = (begin - 1) / block * block;
     std::memcpy(to.place(ring, at), place(ring, at), begin - at);
-    keep_loads_in_order();  // the head after what was copied
+    probe::keep_loads_in_order();  // the head after what was copied
     if (at < layout_.oldest(load(control(ring).head))) break;
     begin = at;
   }

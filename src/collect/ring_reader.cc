@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/ring_reader.h"
 
-#include "collect/load_order.h"
+#include "probe/load_order.h"
 
 namespace strata::collect {
 namespace abi = probe::abi;
@@ -66,7 +66,7 @@ void RingReader::start_at(Bytes memory, uint64_t position, bool from_now) {
 }
 
 bool RingReader::is_overtaken(Bytes memory, uint64_t position) const {
-  keep_loads_in_order();  // the head after what was copied
+  probe::keep_loads_in_order();  // the head after what was copied
   return position < layout_.oldest(load_word(memory, control_ + offsetof(abi::RingControl, head)));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/filters.h"
 
+#include "probe/load_order.h"
+
 namespace strata::probe {
 namespace {
 
@@ -35,7 +37,7 @@ bool passes_area(const abi::FilterArea& area, const uint32_t& says, uint32_t fil
     const View predicate = find_predicate(area.halves[filtering % 2], id);
     const bool passed = predicate.size == 0 || passes(predicate, fields);
     // All of this was read before it is looked at again.
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    keep_loads_in_order();
     const uint32_t now = load(says);
     if (now == filtering) return passed;
     filtering = now;

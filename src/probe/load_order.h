@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace strata::collect {
+namespace strata::probe {
 
 // What is loaded before this is loaded before what comes after it. The processors of x86 do that
 // themselves; only the compiler is to be told.
@@ -13,4 +13,4 @@ inline void keep_loads_in_order() {
 #endif
 }
 
-}  // namespace strata::collect
+}  // namespace strata::probe
