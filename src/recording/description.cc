@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <type_traits>
 
 #include "base/new_file.h"
 #include "base/small_file.h"
@@ -37,7 +39,12 @@ Json json_map(const trace::ClockMap& map) {
 // nlohmann-json throws and parse_description() catches.
 template <typename T>
 void get(const Json& json, const char* name, T& value) {
-  if (const auto it = json.find(name); it != json.end() && !it->is_null()) it->get_to(value);
+  const auto it = json.find(name);
+  if (it == json.end() || it->is_null()) return;
+  // It would be cut to the nearest integer, which may not exist.
+  if (std::is_integral_v<T> && it->is_number_float())
+    throw std::invalid_argument(std::string(name) + " is no integer");
+  it->get_to(value);
 }
 
 trace::ClockMap map_of(const Json& json) {
