@@ -9,6 +9,14 @@
 #include "collect/reader_slot.h"
 #include "stress.h"
 
+#if defined(__SANITIZE_THREAD__)
+// The library gets its memory by a system call that the sanitizer does not see, and so takes its
+// descriptor for the one of the same number that the collector had before.
+extern "C" const char* __tsan_default_suppressions() {
+  return "race:strata::probe::ask_for_memory\n";
+}
+#endif
+
 namespace strata::test {
 namespace {
 
