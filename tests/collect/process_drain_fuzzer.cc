@@ -9,26 +9,17 @@
 #include <filesystem>
 
 #include "collect/process_drain.h"
+#include "support/temporary_folder.h"
 
 namespace {
 
 using namespace strata;
 
-// In memory, and gone with the program.
-struct Folder {
-  std::string path = "/dev/shm/strata-drain-XXXXXX";
-
-  Folder() {
-    if (mkdtemp(path.data()) == nullptr) abort();
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-};
-
 void drain(collect::RingMemory memory, uint64_t quota) {
-  static const Folder folder;
+  static const test::TemporaryFolder folder;
   uint64_t bytes = 0;
   {
-    collect::ProgramTraces traces(folder.path, {});
+    collect::ProgramTraces traces(folder.path(), {});
     collect::DrainOptions options;
     options.quota = quota;
     const auto shared = std::make_shared<collect::RingMemory>(std::move(memory));
@@ -40,7 +31,7 @@ void drain(collect::RingMemory memory, uint64_t quota) {
     for (const auto& told : traces.told()) bytes += told.totals.bytes;
   }
   if (bytes > quota) abort();
-  std::filesystem::remove_all(folder.path + "/app-input");
+  std::filesystem::remove_all(folder.file("app-input"));
 }
 
 }  // namespace
