@@ -68,6 +68,17 @@ void fire_both(uint64_t count) {
   }
 }
 
+// The program: from stage 1 on, handing over between the parts.
+[[noreturn]] void fire_in_three_parts(const SharedTold& told) {
+  while (told->stage != 1) usleep(100);
+  fire_both(100);
+  hand_over(told, 2);
+  fire_both(100);
+  hand_over(told, 4);
+  fire_both(100);
+  _exit(0);
+}
+
 TEST_F(Sharing, EachSessionHasWhatItChose) {
   const auto steps = start(options("step"));
   const auto handlers = start(options("handler"));
@@ -87,13 +98,7 @@ TEST_F(Sharing, AProgramGoesOnInItsRingsWhileTheOwnerOfTheSocketChanges) {
   const SharedTold told;
   const pid_t child = fork();  // before the collectors: it has nothing of theirs
   if (child == 0) {
-    while (told->stage != 1) usleep(100);
-    fire_both(100);
-    hand_over(told, 2);
-    fire_both(100);
-    hand_over(told, 4);
-    fire_both(100);
-    _exit(0);
+    fire_in_three_parts(told);
   }
   const auto first = start(options());
   auto second = start(options());
@@ -116,13 +121,7 @@ TEST_F(Sharing, WhatASessionThatWasKilledLeftInTheRingsIsTakenOver) {
   const SharedTold told;
   const pid_t child = fork();
   if (child == 0) {
-    while (told->stage != 1) usleep(100);
-    fire_both(100);
-    hand_over(told, 2);
-    fire_both(100);
-    hand_over(told, 4);
-    fire_both(100);
-    _exit(0);
+    fire_in_three_parts(told);
   }
   const collect::CollectorOptions of_the_killed = options();
   const pid_t killed = fork();
