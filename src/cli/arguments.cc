@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/ask_arguments.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/record_arguments.h"
@@ -169,6 +170,9 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   Conditions session_conditions;
   SetupArguments setup_arguments;
   ProbeArguments probe_arguments;
+  StatsArguments stats_arguments;
+  StateArguments state_arguments;
+  PsArguments ps_arguments;
   TrimArguments trim_arguments;
   ConvertArguments convert_arguments;
 
@@ -183,6 +187,9 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   CLI::App* info = add_info(app, info_arguments);
   CLI::App* events = add_events(app, events_arguments);
   CLI::App* dump = add_dump(app, dump_arguments, dump_conditions);
+  CLI::App* stats = add_stats(app, stats_arguments);
+  CLI::App* state = add_state(app, state_arguments);
+  CLI::App* ps = add_ps(app, ps_arguments);
   CLI::App* trim = add_trim(app, trim_arguments);
   CLI::App* recover = add_recover(app, recover_arguments);
   add_convert(app, convert_arguments);
@@ -217,6 +224,9 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
         events->count("--profiles") > 0 && events_arguments.profiles.empty();
     return Command(std::move(events_arguments));
   }
+  if (stats->parsed()) return Command(std::move(stats_arguments));
+  if (state->parsed()) return Command(std::move(state_arguments));
+  if (ps->parsed()) return Command(std::move(ps_arguments));
   if (trim->parsed()) return Command(std::move(trim_arguments));
   if (dump->parsed()) {
     dump_arguments.conditions = dump_conditions.in_order();
