@@ -77,6 +77,7 @@ struct PsArguments {
   std::vector<std::string> paths;
   std::string at;  // empty: the end
   bool threads = false;
+  bool all = false;  // those that ended, too
   bool json = false;
 };
 

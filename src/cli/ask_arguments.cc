@@ -45,6 +45,7 @@ CLI::App* add_ps(CLI::App& app, PsArguments& arguments) {
   ps->add_option("PATH", arguments.paths, "Traces, taken together")->required();
   ps->add_option("--at", arguments.at, "As they were at this moment (the end)")->type_name("TIME");
   ps->add_flag("-T,--threads", arguments.threads, "Their threads, too");
+  ps->add_flag("--all", arguments.all, "Those that ended, too");
   add_json(*ps, arguments.json, "One JSON object");
   ps->footer(std::string(kTimeHelp) +
              "\n\nExamples:\n  strata ps trace.dat\n  strata ps recording --at +2s -T");
