@@ -78,6 +78,17 @@ class OfRealTraces(unittest.TestCase):
         self.assertEqual([(row["comm"], row["mode"], int(row["cpu_ns"])) for row in rows],
                          [(row["comm"] or "", row["mode"], row["cpu_ns"]) for row in expected])
 
+    def test_a_filter_chooses_rows(self):
+        trace = self.traces[2]
+        rows = told("stats", trace, "--by", "comm,mode", "-F", "comm~cc* and not mode=USER")["rows"]
+        self.assertTrue(rows)
+        every = told("stats", trace, "--by", "comm,mode")["rows"]
+        self.assertEqual(rows, [row for row in every
+                                if (row["comm"] or "").startswith("cc") and row["mode"] != "USER"])
+        done = run("stats", trace, "-F", "colour=red")
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertIn(b"colour", done.stderr)
+
     def test_a_table_says_how_much_it_leaves_out(self):
         text = fine("stats", self.traces[2], "--by", "tid,comm", "--limit", "3")
         self.assertIn("more (--limit 0 shows all)", text)
