@@ -40,6 +40,9 @@ struct EventOrFilter {
 // How an event becomes a line.
 enum class LineStyle : uint8_t { Report, Babeltrace, Json };
 
+// What the state engine tells of an event.
+enum class StatePart : uint8_t { Process, Mode, Vm };
+
 struct DumpArguments {
   std::vector<std::string> paths;
   std::vector<EventOrFilter> conditions;
@@ -51,6 +54,7 @@ struct DumpArguments {
   LineStyle style = LineStyle::Report;
   bool follow = false;
   std::vector<std::string> fields;
+  std::vector<std::string> with;  // proc, mode, vm
   std::optional<uint64_t> limit;
   std::string output;  // empty: standard output
   bool json = false;

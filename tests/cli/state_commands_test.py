@@ -116,6 +116,23 @@ class OfRealTraces(unittest.TestCase):
         self.assertEqual({cpu["cpu"]: cpu["mode"] for cpu in replayed["cpus"]},
                          {cpu["cpu"]: cpu["mode"] for cpu in indexed["machines"][0]["cpus"]})
 
+    def test_a_dump_tells_the_state_at_each_event(self):
+        trace = self.traces[2]
+        modes = {}
+        for line in fine("dump", trace, "--json", "--with", "proc,mode,vm").splitlines():
+            event = json.loads(line)
+            key = (event["mode"] or "").split()[0]
+            modes[key] = modes.get(key, 0) + 1
+            self.assertIsNone(event["vm"])
+            if event["event"].startswith("syscall_exit_") and key == "SYSCALL":
+                self.assertEqual(event["mode"].split()[1], event["event"].split("_", 2)[2])
+        counted = {row["mode"]: row["count"] for row in told("stats", trace, "--by", "mode")["rows"]}
+        self.assertEqual(modes, {mode: count for mode, count in counted.items() if count > 0})
+        plain = fine("dump", trace, "--limit", "50").splitlines()
+        shown = fine("dump", trace, "--limit", "50", "--with", "mode").splitlines()
+        self.assertTrue(all(line.endswith(bare.strip()) for line, bare in zip(shown, plain)))
+        self.assertEqual(run("dump", trace, "--with", "mode", "--follow").returncode, 2)
+
     def test_ps_shows_children_below_their_parents(self):
         trace = self.traces[2]
         tasks = told("ps", trace, "--all")["machines"][0]["tasks"]
