@@ -87,8 +87,13 @@ static inline uint32_t strata_probe_fit_text(const char* text, size_t size,
   } else {
     /* One character more than fits, to see whether it goes on. */
     const size_t most = size <= room->left ? size : (size_t)room->left + 1;
-    const char* end = (const char*)memchr(text, 0, most);
-    size = end != NULL ? (size_t)(end - text) : most;
+    /* Most end soon: then looking takes less than a call. */
+    const size_t soon = most < 16 ? most : 16;
+    for (size = 0; size < soon && text[size] != 0;) ++size;
+    if (size == soon && soon < most) {
+      const char* end = (const char*)memchr(text + soon, 0, most - soon);
+      size = end != NULL ? (size_t)(end - text) : most;
+    }
   }
   return strata_probe_fit(room, size, 1);
 }
