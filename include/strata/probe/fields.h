@@ -47,13 +47,19 @@ static inline uint32_t strata_probe_fit(struct strata_probe_room* room, size_t c
   return taken;
 }
 
+/* A compiler that sees a constant argument would warn of the branches that are not for it. */
+static inline const char* strata_probe_any(const void* text) {
+  __asm__("" : "+r"(text));
+  return (const char*)text;
+}
+
 /* memcpy() for few bytes, of which compilers make `rep movsq`: that takes half as long to begin as
  * all the rest of a probe. What is left at the end is copied together with some bytes before it. */
 static inline unsigned char* strata_probe_put(unsigned char* at, const void* data, size_t size) {
   if (size == 0) return at;
-  const unsigned char* from = (const unsigned char*)data;
+  const char* from = strata_probe_any(data);
+  const char* const from_end = from + size;
   unsigned char* const end = at + size;
-  const unsigned char* const from_end = from + size;
   if (size > 256) {
     memcpy(at, from, size);
   } else if (size >= 16) {
@@ -66,9 +72,9 @@ static inline unsigned char* strata_probe_put(unsigned char* at, const void* dat
     memcpy(at, from, 4);
     memcpy(end - 4, from_end - 4, 4);
   } else {
-    at[0] = from[0];
-    at[size / 2] = from[size / 2];
-    end[-1] = from_end[-1];
+    at[0] = (unsigned char)from[0];
+    at[size / 2] = (unsigned char)from[size / 2];
+    end[-1] = (unsigned char)from_end[-1];
   }
   return end;
 }
@@ -76,7 +82,8 @@ static inline unsigned char* strata_probe_put(unsigned char* at, const void* dat
 static inline unsigned char* strata_probe_put_counted(unsigned char* at, const void* data,
                                                       uint32_t count, size_t size) {
   const uint16_t stored = (uint16_t)count;
-  return strata_probe_put(strata_probe_put(at, &stored, sizeof stored), data, count * size);
+  memcpy(at, &stored, sizeof stored);
+  return strata_probe_put(at + sizeof stored, data, count * size);
 }
 
 /* A string: `size` characters, or fewer where a NUL comes before. */
@@ -85,6 +92,7 @@ static inline uint32_t strata_probe_fit_text(const char* text, size_t size,
   if (text == NULL) {
     size = 6; /* "(null)" */
   } else {
+    text = strata_probe_any(text);
     /* One character more than fits, to see whether it goes on. */
     const size_t most = size <= room->left ? size : (size_t)room->left + 1;
     /* Most end soon: then looking takes less than a call. */
