@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // kv_server WARM_UP: a small key-value server, the real program whose probes are measured. One
-// thread; lines "GET key", "SET key value", "QUIT" over TCP on loopback: prints its port, and at the
-// end the requests that came after the first WARM_UP and the CPU nanoseconds that they took.
+// thread; lines "GET key", "SET key value", "QUIT" over TCP on loopback: prints its port, and at
+// the end the requests that came after the first WARM_UP and the CPU nanoseconds that they took.
 //
 // Compiled twice, with the probes (KV_PROBES) and without: five a request.
 #include <arpa/inet.h>

@@ -101,13 +101,14 @@ static_assert(offsetof(abi::RingControl, end) == 8);
       "movl %%eax, 8(%[at])\n"
       "movl %%edx, 12(%[at])\n"
       "movl $16, %%ecx\n"
-      "9: leaq 16(%%rcx), %%rax\n"
-      "cmpq %[size], %%rax\n"
+      "leaq -16(%[size]), %%rax\n"
+      "cmpq %%rax, %%rcx\n"
       "ja 10f\n"
-      "movups (%[record], %%rcx), %%xmm0\n"
+      "9: movups (%[record], %%rcx), %%xmm0\n"
       "movups %%xmm0, (%[at], %%rcx)\n"
-      "movq %%rax, %%rcx\n"
-      "jmp 9b\n"
+      "addq $16, %%rcx\n"
+      "cmpq %%rax, %%rcx\n"
+      "jbe 9b\n"
       "10: cmpq %[size], %%rcx\n"
       "jae 11f\n"
       "movq (%[record], %%rcx), %%rax\n"
@@ -126,9 +127,9 @@ static_assert(offsetof(abi::RingControl, end) == 8);
       : SEQUENCE_INPUTS, [attached] "rm"(attached), [rings] "i"(offsetof(Attachment, rings)),
         [controls] "i"(offsetof(Attachment, controls)), [data] "i"(offsetof(Attachment, data)),
         [mask] "i"(offsetof(Attachment, mask)),
-        [capacity_log2] "i"(offsetof(Attachment, capacity_log2)), [rseq] "r"(rseq), [record] "r"(record),
-        [clock] "i"(offsetof(Attachment, clock)), [size] "r"(size), [no_room] "i"(Outcome::NoRoom),
-        [no_ring] "i"(Outcome::NoRing), [stale] "i"(Outcome::Stale)
+        [capacity_log2] "i"(offsetof(Attachment, capacity_log2)), [rseq] "r"(rseq),
+        [record] "r"(record), [clock] "i"(offsetof(Attachment, clock)), [size] "r"(size),
+        [no_room] "i"(Outcome::NoRoom), [no_ring] "i"(Outcome::NoRing), [stale] "i"(Outcome::Stale)
       : "rcx", "rdx", "r11", "xmm0", "memory", "cc");
   return outcome;
 }
