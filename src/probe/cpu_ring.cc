@@ -47,8 +47,7 @@ uint64_t ring_index_offset() {
       "movq %[value], (%[target])\n"
       "2: xorl %%eax, %%eax\n"
       "jmp 99f\n"
-      "12: movl %[changed], %%eax\n"
-      "99:\n"
+      "12: movl %[changed], %%eax\n" SEQUENCE_END("%[rseq]")
       : "=&a"(outcome)
       : SEQUENCE_INPUTS, [generation] "i"(offsetof(Attachment, generation)), [at] "r"(&on),
         [rseq] "r"(rseq), [wanted] "r"(index), [compared] "r"(compared), [expected] "r"(expected),
@@ -87,8 +86,7 @@ uint64_t ring_index_offset() {
       "movq %%rax, (%[head])\n"
       "2: xorl %%eax, %%eax\n"
       "jmp 99f\n"
-      "12: movl %[changed], %%eax\n"
-      "99:\n"
+      "12: movl %[changed], %%eax\n" SEQUENCE_END("%[rseq]")
       : "=&a"(outcome)
       : SEQUENCE_INPUTS, [generation] "i"(offsetof(Attachment, generation)), [at] "r"(&on),
         [rseq] "r"(rseq), [wanted] "r"(index), [head] "r"(head), [append] "r"(&append),

@@ -35,6 +35,9 @@ static_assert(offsetof(abi::RingControl, end) == 8);
   "movq %%rax, %c[critical_section](" rseq             \
   ")\n"                                                \
   "1:\n"
+// And ends, whatever came of it, by taking that back: else the kernel, when it next switches the
+// thread, would have to read it, check it and take it back itself.
+#define SEQUENCE_END(rseq) "99: movq $0, %c[critical_section](" rseq ")\n"
 #define SEQUENCE_INPUTS                                                      \
   [aborted] "i"(Outcome::Aborted), [critical_section] "i"(kCriticalSection), \
       [current] "m"(state_page.state.generation), [index] "i"(offsetof(Attachment, index))
@@ -48,6 +51,7 @@ static_assert(offsetof(abi::RingControl, end) == 8);
                                                    std::byte* rseq, const std::byte* record,
                                                    uint64_t size) {
   Outcome outcome;
+  uint64_t head;
   const Attachment* at = &to;
   __asm__ volatile(
       SEQUENCE_BEGIN("%[rseq]")
@@ -63,23 +67,23 @@ static_assert(offsetof(abi::RingControl, end) == 8);
       "movq %%rax, %%r11\n"
       "shlq $7, %%r11\n"
       "addq %c[controls](%[at]), %%r11\n"
-      // rseq: the head, now and after this record; at: where the record goes.
-      "movq (%%r11), %[rseq]\n"
+      // head: now, and after this record; at: where the record goes.
+      "movq (%%r11), %[head]\n"
       "movl %c[capacity_log2](%[at]), %%ecx\n"
       "shlq %%cl, %%rax\n"
       "addq %c[data](%[at]), %%rax\n"
       "movq %c[clock](%[at]), %%rdx\n"
       "movq %c[mask](%[at]), %[at]\n"
-      "andq %[rseq], %[at]\n"
+      "andq %[head], %[at]\n"
       "addq %%rax, %[at]\n"
-      "addq %[size], %[rseq]\n"
+      "addq %[size], %[head]\n"
       // One look for: the block's end, the collector's tail, another clock, or abi::kLook with it.
       "movq 8(%%r11), %%rax\n"
       "movl %%eax, %%ecx\n"
       "andl $7, %%ecx\n"
       "cmpl (%%rdx), %%ecx\n"
       "jne 12f\n"
-      "cmpq %%rax, %[rseq]\n"
+      "cmpq %%rax, %[head]\n"
       "ja 12f\n"
       "testl %%ecx, %%ecx\n"
       "jz 6f\n"
@@ -97,19 +101,20 @@ static_assert(offsetof(abi::RingControl, end) == 8);
       "movl %%eax, 8(%[at])\n"
       "movl %%edx, 12(%[at])\n"
       "movl $16, %%ecx\n"
-      "9: leaq 16(%%rcx), %%rax\n"
-      "cmpq %[size], %%rax\n"
+      "leaq -16(%[size]), %%rax\n"
+      "cmpq %%rax, %%rcx\n"
       "ja 10f\n"
-      "movups (%[record], %%rcx), %%xmm0\n"
+      "9: movups (%[record], %%rcx), %%xmm0\n"
       "movups %%xmm0, (%[at], %%rcx)\n"
-      "movq %%rax, %%rcx\n"
-      "jmp 9b\n"
+      "addq $16, %%rcx\n"
+      "cmpq %%rax, %%rcx\n"
+      "jbe 9b\n"
       "10: cmpq %[size], %%rcx\n"
       "jae 11f\n"
       "movq (%[record], %%rcx), %%rax\n"
       "movq %%rax, (%[at], %%rcx)\n"
       // From here on the record is there, whatever happens to this thread.
-      "11: movq %[rseq], (%%r11)\n"
+      "11: movq %[head], (%%r11)\n"
       "2: xorl %%eax, %%eax\n"
       "jmp 99f\n"
       "12: movl %[no_room], %%eax\n"
@@ -117,14 +122,14 @@ static_assert(offsetof(abi::RingControl, end) == 8);
       "13: movl %[no_ring], %%eax\n"
       "jmp 99f\n"
       "14: movl %[stale], %%eax\n"
-      "99:\n"
-      : "=&a"(outcome), [at] "+&r"(at), [rseq] "+&r"(rseq)
+      SEQUENCE_END("%[rseq]")
+      : "=&a"(outcome), [at] "+&r"(at), [head] "=&r"(head)
       : SEQUENCE_INPUTS, [attached] "rm"(attached), [rings] "i"(offsetof(Attachment, rings)),
         [controls] "i"(offsetof(Attachment, controls)), [data] "i"(offsetof(Attachment, data)),
         [mask] "i"(offsetof(Attachment, mask)),
-        [capacity_log2] "i"(offsetof(Attachment, capacity_log2)), [record] "r"(record),
-        [clock] "i"(offsetof(Attachment, clock)), [size] "r"(size), [no_room] "i"(Outcome::NoRoom),
-        [no_ring] "i"(Outcome::NoRing), [stale] "i"(Outcome::Stale)
+        [capacity_log2] "i"(offsetof(Attachment, capacity_log2)), [rseq] "r"(rseq),
+        [record] "r"(record), [clock] "i"(offsetof(Attachment, clock)), [size] "r"(size),
+        [no_room] "i"(Outcome::NoRoom), [no_ring] "i"(Outcome::NoRing), [stale] "i"(Outcome::Stale)
       : "rcx", "rdx", "r11", "xmm0", "memory", "cc");
   return outcome;
 }

@@ -29,9 +29,20 @@ constexpr int kAttempts = 64;
 constexpr uint64_t kLockWait = 1'000'000'000;  // ns
 
 // The system call itself: nanosleep() of the C library is a point of cancellation.
-void sleep_us(long microseconds) {
-  const timespec time{0, microseconds * 1000};
+void sleep_ns(uint64_t nanoseconds) {
+  const timespec time{0, static_cast<long>(nanoseconds)};
   syscall(SYS_nanosleep, &time, nullptr);
+}
+
+// How long to sleep for room in a ring, in ns. To sleep and wake up costs as much as a thousand
+// events: whoever did it for the first block that gets free would do little else. So as long as a
+// collector takes for half of the ring, at about a byte a nanosecond; but not so long that somebody
+// would notice, and not beyond the time that is left.
+uint64_t time_for_room(const Attachment& on, uint64_t left) {
+  constexpr uint64_t kLongest = 500'000;
+  const uint64_t half = on.capacity() / 2;
+  const uint64_t time = half < kLongest ? half : kLongest;
+  return time < left ? time : left;
 }
 
 // What is to be written, and how long it may yet wait for room.
@@ -52,7 +63,7 @@ bool wait_for_room(const Attachment& on, abi::RingControl& control, Event& event
     const uint64_t now = nanoseconds(CLOCK_MONOTONIC);
     if (event.deadline == 0) event.deadline = now + uint64_t{on.wait_us} * 1000;
     if (now < event.deadline) {
-      sleep_us(20);
+      sleep_ns(time_for_room(on, event.deadline - now));
       return true;
     }
     store(control.gave_up, tail + 1);
@@ -84,7 +95,7 @@ class FallbackLock {
       const uint64_t now = nanoseconds(CLOCK_MONOTONIC);
       if (deadline == 0) deadline = now + kLockWait;
       if (now > deadline) return;
-      sleep_us(50);
+      sleep_ns(50'000);
     }
   }
   ~FallbackLock() {

@@ -121,6 +121,23 @@ TEST_F(Fields, SequencesHaveACount) {
   EXPECT_EQ(records[1].payload.size(), 3u + 2 + 1);
 }
 
+// Both fields, so that the second lies at every place in a word.
+TEST_F(Fields, BytesOfEveryNumberArriveAsTheyWere) {
+  constexpr uint32_t kMost = 300;
+  std::string bytes;
+  for (uint32_t i = 0; i < kMost; ++i) bytes += static_cast<char>('a' + i % 23);
+  const auto records = run([&] {
+    for (uint32_t size = 0; size < kMost; ++size)
+      STRATA_TRACE(fields, texts, bytes.substr(0, size), bytes.substr(size), size);
+  });
+  ASSERT_EQ(records.size(), kMost);
+  for (uint32_t size = 0; size < kMost; ++size) {
+    EXPECT_EQ(text(records[size], 0), bytes.substr(0, size));
+    EXPECT_EQ(text(records[size], size + 1), bytes.substr(size));
+    EXPECT_EQ(records[size].at<uint32_t>(kMost + 2), size);
+  }
+}
+
 TEST_F(Fields, WhatDoesNotFitIsCutAndMarked) {
   const auto records = run([] {
     const std::string large(10'000, 'x');
