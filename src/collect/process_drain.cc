@@ -133,7 +133,7 @@ Status ProcessDrain::flush() {
 
 bool ProcessDrain::leave() {
   has_left_ = !slot_.leave();
-  if (!has_left_) memory_->close();
+  if (!has_left_) memory_->clock_word().close();
   return !has_left_;
 }
 

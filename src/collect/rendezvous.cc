@@ -78,11 +78,13 @@ Result<bool> Rendezvous::own() {
 void Rendezvous::take_over() {
   for (LeftRings& left : find_left_rings()) {
     FileDescriptor lives = open_process(left.process.pid);
-    Result<RingMemory> opened = RingMemory::open(std::move(left.memory), "left rings");
-    if (!lives || !opened || opened->is_closed() || !has_room_for(left.process.pid)) continue;
-    // Of a session that did otherwise when rings are full: its program asks for others.
+    Result<RingMemory> opened = open_memory(std::move(left.memory), "left rings");
+    if (!lives || !opened || opened->clock_word().said().is_closed() ||
+        !has_room_for(left.process.pid))
+      continue;
+    // Of another kind: its program asks for others.
     if (!opened->layout().is_like(options_.layout)) {
-      if (!is_read_by_others(opened->descriptor())) opened->close();
+      if (!is_read_by_others(opened->descriptor())) opened->clock_word().close();
       continue;
     }
     auto memory = std::make_shared<RingMemory>(std::move(*opened));
@@ -90,17 +92,18 @@ void Rendezvous::take_over() {
       const std::lock_guard lock(mutex_);
       if (known_.contains(file_of(*memory))) continue;
     }
-    const Begin begin = is_read_by_others(memory->descriptor()) ? Begin::Head : Begin::Tail;
-    std::optional<ReaderSlot> slot = ReaderSlot::claim(*memory, begin);
+    const Begin begin = begin_of_heir(*memory);
+    std::optional<ReaderSlot> slot = join(*memory, begin);
     if (!slot) continue;
     slot->free_dead();
-    if (options_.clock == abi::Clock::TscOrdered) memory->order_clock();
+    if (options_.clock == abi::Clock::TscOrdered) memory->clock_word().order_clock();
     arrive(std::move(left.process), std::move(lives), std::move(memory), *slot, begin);
   }
 }
 
 Result<bool> Rendezvous::follow_owner() {
-  const SessionHello hello{kSessionMagic, abi::kVersion, options_.layout.policy, options_.clock, 0};
+  const SessionHello hello{kSessionMagic, abi::kVersion, options_.layout.policy, options_.clock,
+                           options_.layout.wait_us};
   Refusal refusal;
   std::optional<FileDescriptor> owner = follow(options_.socket, hello, refusal);
   if (refusal != Refusal::None) return Error{options_.socket, {}, why(refusal)};
@@ -125,7 +128,8 @@ void Rendezvous::serve(int stop) {
 
 bool Rendezvous::serve_as_owner(int stop) {
   std::vector<pollfd> waiting = {{stop, POLLIN, 0}, {listener_->descriptor(), POLLIN, 0}};
-  for (const FileDescriptor& follower : followers_) waiting.push_back({follower.get(), POLLIN, 0});
+  for (const Follower& follower : followers_)
+    waiting.push_back({follower.connection.get(), POLLIN, 0});
   if (poll(waiting.data(), waiting.size(), -1) < 0) return true;
   if (waiting[0].revents != 0) return false;
   // They say nothing any more: they have ended.
@@ -158,7 +162,7 @@ void Rendezvous::admit(const Asking& program) {
   const bool may_be_traced = geteuid() == 0 || program.user == geteuid();
   if (!may_be_traced || !has_room_for(program.pid)) return refuse(program);
   FileDescriptor lives = open_process(program.pid);
-  Result<RingMemory> made = RingMemory::create(options_.layout, options_.clock);
+  Result<RingMemory> made = make_memory();
   if (!lives || !made) return refuse(program);
   auto memory = std::make_shared<RingMemory>(std::move(*made));
   memory->add_contexts(options_.contexts);
@@ -166,23 +170,41 @@ void Rendezvous::admit(const Asking& program) {
   if (!slot) return refuse(program);
   // The others first: all have their slots before the first record is written.
   const TracedProcess process = TracedProcess::look_at(program.pid);
-  std::erase_if(followers_, [&](const FileDescriptor& follower) {
+  std::erase_if(followers_, [&](const Follower& follower) {
     const Result<FileDescriptor> file = memory->reopen();
     const std::optional<uint32_t> claimed =
-        file ? ReaderSlot::claim_for(file->get(), *memory, Begin::Start) : std::nullopt;
+        file ? ReaderSlot::claim_for(file->get(), *memory, follower.wants.policy, Begin::Start)
+             : std::nullopt;
     if (!claimed) return true;
     const int descriptors[] = {file->get(), lives.get()};
-    return !send_memory(follower.get(), {process, claimed}, descriptors);
+    return !send_memory(follower.connection.get(), {process, claimed}, descriptors);
   });
   // It may be gone, with all it drained, as soon as the other thread knows of it: answer first.
   give_rings(program, *memory);
   arrive(process, std::move(lives), std::move(memory), *slot, Begin::Start);
 }
 
+Result<RingMemory> Rendezvous::make_memory() const {
+  RingLayout layout = options_.layout;
+  for (const Follower& follower : followers_)
+    if (follower.wants.policy == abi::Policy::Block)
+      layout.wait_us = std::max(layout.wait_us, follower.wants.wait_us);
+  return RingMemory::create(layout, options_.clock);
+}
+
+Result<RingMemory> Rendezvous::open_memory(FileDescriptor file, const std::string& name) const {
+  return RingMemory::open(std::move(file), options_.layout.policy, name);
+}
+
+std::optional<ReaderSlot> Rendezvous::join(RingMemory& memory, Begin begin) const {
+  if (options_.layout.policy == abi::Policy::Block) memory.wait_at_least(options_.layout.wait_us);
+  return ReaderSlot::claim(memory, begin);
+}
+
 Refusal Rendezvous::refusal_for(const Asking& session) const {
   const bool is_on_tsc = options_.clock != abi::Clock::MonotonicRaw;
   if (session.user != 0 && session.user != geteuid()) return Refusal::Rights;
-  if (session.session->policy != options_.layout.policy) return Refusal::Policy;
+  if (session.session->policy > abi::Policy::Block) return Refusal::Policy;
   if ((session.session->clock != abi::Clock::MonotonicRaw) != is_on_tsc) return Refusal::Clock;
   if (followers_.size() + 1 >= abi::kMaxReaders) return Refusal::Number;
   return Refusal::None;
@@ -202,14 +224,15 @@ void Rendezvous::admit_session(Asking session) {
   const bool orders_clock = session.session->clock == abi::Clock::TscOrdered;
   if (orders_clock) options_.clock = abi::Clock::TscOrdered;
   for (const Known& one : known) {
-    if (orders_clock) one.memory->order_clock();
+    if (orders_clock) one.memory->clock_word().order_clock();
     const FileDescriptor lives = open_process(one.process.pid);
     const Result<FileDescriptor> file = one.memory->reopen();
     if (!lives || !file) continue;  // it has ended
     const int descriptors[] = {file->get(), lives.get()};
     if (!send_memory(follower, {one.process, std::nullopt}, descriptors)) return;
   }
-  if (send_memory(follower, {}, {})) followers_.push_back(std::move(session.connection));
+  if (send_memory(follower, {}, {}))
+    followers_.push_back({std::move(session.connection), *session.session});
 }
 
 bool Rendezvous::receive_memory(bool& is_last) {
@@ -220,7 +243,7 @@ bool Rendezvous::receive_memory(bool& is_last) {
   is_last = shared->process.pid == 0;
   if (is_last) return true;
   if (message->descriptors.size() != 2) return false;
-  Result<RingMemory> opened = RingMemory::open(std::move(message->descriptors[0]), "shared rings");
+  Result<RingMemory> opened = open_memory(std::move(message->descriptors[0]), "shared rings");
   if (!opened || !opened->layout().is_like(options_.layout) || !has_room_for(shared->process.pid))
     return true;
   auto memory = std::make_shared<RingMemory>(std::move(*opened));
@@ -230,8 +253,8 @@ bool Rendezvous::receive_memory(bool& is_last) {
     if (known_.contains(file_of(*memory))) return true;
   }
   const Begin begin = shared->slot ? Begin::Start : Begin::Head;
-  const std::optional<ReaderSlot> slot = shared->slot ? ReaderSlot::given(*memory, *shared->slot)
-                                                      : ReaderSlot::claim(*memory, Begin::Head);
+  const std::optional<ReaderSlot> slot =
+      shared->slot ? ReaderSlot::given(*memory, *shared->slot) : join(*memory, Begin::Head);
   if (!slot) return true;
   arrive(std::move(shared->process), std::move(message->descriptors[1]), std::move(memory), *slot,
          begin);

@@ -50,6 +50,10 @@ class Rendezvous {
     TracedProcess process;
     std::shared_ptr<RingMemory> memory;
   };
+  struct Follower {
+    FileDescriptor connection;
+    SessionHello wants;
+  };
 
   Rendezvous(Options options, Arrive arrive)
       : options_(std::move(options)), arrive_(std::move(arrive)) {}
@@ -65,6 +69,11 @@ class Rendezvous {
   void admit(const Asking& program);
   void admit_session(Asking session);
   Refusal refusal_for(const Asking& session) const;
+  // With what all sessions want.
+  Result<RingMemory> make_memory() const;
+  // One that somebody else has made, for the rings of our policy; and a slot of it.
+  Result<RingMemory> open_memory(FileDescriptor file, const std::string& name) const;
+  std::optional<ReaderSlot> join(RingMemory& memory, Begin begin) const;
   // False: the owner has ended, or speaks in another way than we do.
   bool receive_memory(bool& is_last);
   bool has_room_for(pid_t process);
@@ -75,7 +84,7 @@ class Rendezvous {
   Arrive arrive_;
   FileDescriptor lock_;               // held: by the owner
   std::optional<Listener> listener_;  // the owner's
-  std::vector<FileDescriptor> followers_;
+  std::vector<Follower> followers_;
   FileDescriptor owner_;  // the connection of one that follows
 
   std::mutex mutex_;              // for the next

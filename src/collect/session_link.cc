@@ -95,12 +95,12 @@ std::string why(Refusal refusal) {
       break;
     case Refusal::Rights:
       return "another user's session collects probes there";
-    case Refusal::Policy:
-      return "a session that does otherwise when rings are full collects probes there";
     case Refusal::Clock:
       return "a session on another clock collects probes there";
     case Refusal::Number:
       return "too many sessions collect probes there";
+    case Refusal::Policy:
+      return "the session that collects probes there does not know what to do when rings are full";
   }
   return "the session that collects probes there does not answer";
 }

@@ -24,16 +24,16 @@ struct SessionHello {
   uint32_t version;
   probe::abi::Policy policy;  // of the rings that it wants
   probe::abi::Clock clock;
-  uint32_t reserved;
+  uint32_t wait_us;  // Policy::Block
 };
 inline constexpr uint64_t kSessionMagic = 0x31534553'42525053;  // "SPRBSES1" as it lies in memory
 
 enum class Refusal : uint32_t {
   None = 0,
   Rights = 1,  // another user's
-  Policy = 2,  // the programs' rings have another one
-  Clock = 3,   // or are on another clock
-  Number = 4,  // too many sessions
+  Clock = 2,   // the programs' rings are on another one
+  Number = 3,  // too many sessions
+  Policy = 4,  // none that is known
 };
 
 // The answer. None refused: memories follow until the owner ends.

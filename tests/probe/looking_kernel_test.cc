@@ -136,7 +136,8 @@ TEST_P(Looking, ARecordIsWrittenWhereAnyReaderWantsIt) {
   // As another reader would, that shares the memory.
   const auto say = [&](uint32_t wanted) {
     auto* const header = const_cast<std::byte*>(collector.memory(0).bytes().data());
-    __atomic_store_n(&reinterpret_cast<abi::Header*>(header)->filtering[abi::kMaxReaders - 1],
+    auto& filtering = reinterpret_cast<abi::Header*>(header)->filtering;
+    __atomic_store_n(&filtering[static_cast<uint32_t>(GetParam().policy)][abi::kMaxReaders - 1],
                      wanted, __ATOMIC_RELEASE);
   };
   std::jthread collecting([&] {
