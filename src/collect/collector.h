@@ -92,7 +92,7 @@ class Collector {
   Status drain_all();
   Status leave_all();
   bool is_flight() const { return policy_ == probe::abi::Policy::Overwrite; }
-  void free_dead_readers();
+  void look_after_readers();
   void set_aside_ended();
   template <typename Visit>
   void each_process(Visit visit) const;
@@ -126,7 +126,7 @@ class Collector {
 
   // The collecting thread's own.
   std::chrono::steady_clock::time_point next_flush_;
-  std::chrono::steady_clock::time_point next_look_for_dead_;
+  std::chrono::steady_clock::time_point next_look_after_readers_;
 };
 
 }  // namespace strata::collect

@@ -117,13 +117,14 @@ Result<bool> Rendezvous::follow_owner() {
 void Rendezvous::serve(int stop) {
   while (listener_ ? serve_as_owner(stop) : serve_as_follower(stop)) {
   }
-  // In this order: who gets the lock finds the path free.
+  // In this order: who gets the lock finds the path free, and who sees that we have ended finds the
+  // lock free.
   listener_.reset();
-  followers_.clear();
-  owner_.reset();
   // Now, though a child that is about to execute a program has the file too.
   if (lock_) flock(lock_.get(), LOCK_UN);
   lock_.reset();
+  followers_.clear();
+  owner_.reset();
 }
 
 bool Rendezvous::serve_as_owner(int stop) {

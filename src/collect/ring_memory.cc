@@ -236,6 +236,11 @@ void RingMemory::add_contexts(uint32_t contexts) {
   clock_word().look();
 }
 
+bool RingMemory::looks_at_filters() const {
+  const abi::ClockWord said = clock_word().said();
+  return said.looks || said.wanted != abi::policy_bit(layout_.policy);
+}
+
 void RingMemory::set_filters(uint32_t reader, std::span<const SitePredicate> predicates) {
   // 2, 3, 4, ...: the program may be looking at the half that holds now.
   filtering_ = std::max(filtering_, abi::kEverything) + 1;
@@ -256,7 +261,6 @@ void RingMemory::set_filters(uint32_t reader, std::span<const SitePredicate> pre
   }
   store(half.count, count);
   store(header().filtering[static_cast<uint32_t>(layout_.policy)][reader], filtering_);
-  clock_word().look();
 }
 
 abi::Clock RingMemory::clock() const {

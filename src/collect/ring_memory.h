@@ -105,8 +105,11 @@ class RingMemory {
   // What records tell of their threads, a mask; from now on these too.
   uint32_t contexts() const;
   void add_contexts(uint32_t contexts);
-  // From now on the program does not write for this reader what these, by ascending id, do not let
-  // pass. As many as there is room for: what a record is worth, its reader has to see for itself.
+  // Whether the program looks at filters: where one reader said so (ClockWord::look()), or where it
+  // writes for several policies.
+  bool looks_at_filters() const;
+  // Where it does, it does not write for this reader what these, by ascending id, do not let pass.
+  // As many as there is room for: what a record is worth, its reader has to see for itself.
   void set_filters(uint32_t reader, std::span<const SitePredicate> predicates);
   // The one that the program is to read; the TSC where that is not told any more.
   probe::abi::Clock clock() const;

@@ -228,7 +228,7 @@ bool write(const Attachment& to, Event& event) {
   return write(to, event);
 }
 
-// Where there are filters or contexts.
+// Where there is a detour to be made anyway: what filters do not let pass is not written.
 bool write_looking(const Attachment& to, Event& event) {
   const View fields{event.record + abi::kPayload, event.size - abi::kPayload};
   if (!is_wanted(to, abi::id_of(word_of(event.record)), fields)) return true;
@@ -244,9 +244,10 @@ bool write_to_wanted(uint32_t generation, const abi::ClockWord& asked, const Eve
     const abi::Policy policy{number};
     if (!asked.wants(policy) || (have & abi::policy_bit(policy)) != 0) continue;
     const Attachment& to = attachment(generation, policy);
-    if (asked.wanted == abi::policy_bit(policy)) write_first_to(generation, policy);
+    const bool is_only = asked.wanted == abi::policy_bit(policy);
+    if (is_only) write_first_to(generation, policy);
     Event own = event;
-    if (!(asked.looks ? write_looking(to, own) : write(to, own))) return false;
+    if (!(asked.looks || !is_only ? write_looking(to, own) : write(to, own))) return false;
     have |= abi::policy_bit(policy);
   }
   return true;

@@ -41,7 +41,7 @@ void set_filters(Collector& collector, const collect::SiteFilters& wanted) {
   collect::RingMemory& memory = collector.memory(0);
   collect::Dictionary dictionary;
   ASSERT_TRUE(dictionary.update(memory.bytes(), memory.layout()));
-  collect::DrainFilter(wanted).update(dictionary, memory, 0);
+  collect::DrainFilter(wanted, collect::ChosenSites(), 0).update(dictionary, memory, 0);
 }
 
 TEST_P(Looking, WhatAFilterDropsDoesNotReachTheRing) {

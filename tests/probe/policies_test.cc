@@ -150,15 +150,17 @@ TEST_F(Policies, OneThatWasLeftIsNotOnesThatComesLater) {
   EXPECT_EQ(held_by(*flight).kept(), 600u);
 }
 
-// What the program's memory says, as anybody who may trace it can see.
+// The program's memory, as anybody has it who may trace it.
+Result<collect::RingMemory> memory_of(pid_t program) {
+  for (collect::LeftRings& left : collect::find_left_rings())
+    if (left.process.pid == program)
+      return collect::RingMemory::open(std::move(left.memory), abi::Policy::Discard, "test");
+  return Error{"", {}, "it has none"};
+}
+
 uint32_t wanted_by(pid_t program) {
-  for (collect::LeftRings& left : collect::find_left_rings()) {
-    if (left.process.pid != program) continue;
-    const Result<collect::RingMemory> memory =
-        collect::RingMemory::open(std::move(left.memory), abi::Policy::Discard, "test");
-    if (memory) return memory->clock_word().said().wanted;
-  }
-  return 0;
+  const Result<collect::RingMemory> memory = memory_of(program);
+  return memory ? memory->clock_word().said().wanted : 0;
 }
 
 TEST_F(Policies, AreForgottenWhenTheirOnlySessionIsKilled) {
@@ -186,6 +188,38 @@ TEST_F(Policies, AreForgottenWhenTheirOnlySessionIsKilled) {
   const collect::TraceTotals kept = end(*lossless);
   EXPECT_EQ(kept.events, 600u);
   EXPECT_EQ(kept.lost, 0u);
+}
+
+// Whether a reader of the policy has told what it does not want.
+bool has_told(pid_t program, abi::Policy policy) {
+  const Result<collect::RingMemory> memory = memory_of(program);
+  if (!memory) return false;
+  const collect::ReaderTable table = memory->readers();
+  return std::ranges::any_of(table.filtering[static_cast<uint32_t>(policy)], [](uint32_t& says) {
+    return __atomic_load_n(&says, __ATOMIC_ACQUIRE) > abi::kEverything;
+  });
+}
+
+TEST_F(Policies, RingsAreNotFilledWithWhatTheirReadersHaveNotChosen) {
+  const SharedTold told;
+  const pid_t child = fork();
+  if (child == 0) fire_in_three_parts(told);
+  collect::CollectorOptions of_handlers = Sessions::options("handler");
+  of_handlers.layout.policy = abi::Policy::Overwrite;
+  const auto flight = start(of_handlers);
+  const auto steps = start(Sessions::options("step"));
+  ASSERT_TRUE(flight && steps);
+  told->stage = 1;
+  when_handed_over(told, 2, [&] {
+    while (!has_told(child, abi::Policy::Overwrite) || !has_told(child, abi::Policy::Discard))
+      usleep(1000);
+  });
+  when_handed_over(told, 4, [] {});
+  waitpid(child, nullptr, 0);
+  const KeptRings held = held_by(*flight);
+  EXPECT_EQ(steps_of(held).size(), 100u) << "of the first part, when nothing was told yet";
+  EXPECT_EQ(held.kept(), 400u);
+  EXPECT_EQ(end(*steps).events, 300u);
 }
 
 }  // namespace
