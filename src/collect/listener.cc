@@ -35,11 +35,13 @@ bool greets(Asking& asking) {
   return hello.magic == abi::kMagic && hello.version == abi::kVersion;
 }
 
-// Whether a collector listens there.
-bool answers(const sockaddr_un& address) {
-  const FileDescriptor attempt(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  return connect(attempt.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
-         errno == EAGAIN;
+// False: the path is too long.
+bool make_address(const std::string& path, sockaddr_un& address) {
+  address = {};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return false;
+  path.copy(address.sun_path, path.size());
+  return true;
 }
 
 void answer(int connection, std::span<const int> memory) {
@@ -50,11 +52,8 @@ void answer(int connection, std::span<const int> memory) {
 }  // namespace
 
 Result<Listener> Listener::open(const std::string& path, bool for_all) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path)
-    return Error{path, {}, "the path is too long for a socket"};
-  path.copy(address.sun_path, path.size());
+  sockaddr_un address;
+  if (!make_address(path, address)) return Error{path, {}, "the path is too long for a socket"};
   FileDescriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return system_error(path, "cannot make a socket", errno);
   const auto bind_it = [&] {
@@ -64,7 +63,7 @@ Result<Listener> Listener::open(const std::string& path, bool for_all) {
   bool bound = bind_it();
   struct stat status;
   if (!bound && errno == EADDRINUSE && lstat(path.c_str(), &status) == 0 &&
-      S_ISSOCK(status.st_mode) && !answers(address)) {
+      S_ISSOCK(status.st_mode) && !is_listened_at(path)) {
     unlink(path.c_str());
     bound = bind_it();
   }
@@ -76,7 +75,15 @@ Result<Listener> Listener::open(const std::string& path, bool for_all) {
 }
 
 Listener::~Listener() {
-  if (socket_) unlink(path_.c_str());
+  if (socket_ && !path_.empty()) unlink(path_.c_str());
+}
+
+bool is_listened_at(const std::string& path) {
+  sockaddr_un address;
+  if (!make_address(path, address)) return false;
+  const FileDescriptor attempt(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return connect(attempt.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
+         errno == EAGAIN;
 }
 
 std::optional<Asking> Listener::next() {

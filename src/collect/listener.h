@@ -28,12 +28,18 @@ class Listener {
   // Makes the socket. It is for its owner alone, or for everybody where `for_all` is set: then who
   // asks decides what is given. A socket that a killed collector left is replaced.
   static Result<Listener> open(const std::string& path, bool for_all = false);
+  // One that was made by somebody else, who is gone: who waits there is served now.
+  static Listener take(std::string path, FileDescriptor socket) {
+    return Listener(std::move(path), std::move(socket));
+  }
   Listener(Listener&& other) noexcept = default;
   Listener& operator=(Listener&& other) noexcept = default;
   ~Listener();
 
   // To wait for, with others: readable when somebody asks.
   int descriptor() const { return socket_.get(); }
+  // Others have it too: it stays when this one ends.
+  void leave_to_others() { path_.clear(); }
   // The next one; nothing where nobody asks, or what asks does not speak as one of ours.
   std::optional<Asking> next();
 
@@ -44,6 +50,9 @@ class Listener {
   std::string path_;
   FileDescriptor socket_;
 };
+
+// Whether anybody has a socket there that takes connections.
+bool is_listened_at(const std::string& path);
 
 // The answers to programs. That it died meanwhile is no error: there is nobody to tell.
 void give_rings(const Asking& program, const RingMemory& memory);

@@ -19,7 +19,7 @@ collect::RingMemory open_again(const collect::RingMemory& memory, abi::Policy po
   return std::move(*opened);
 }
 
-TEST(ReaderSlot, WhoReadsIsNotForgottenWhileOthersOfItsPolicyLeave) {
+TEST(ConcurrentReaders, WhoReadsIsNotForgottenWhileOthersOfItsPolicyLeave) {
   collect::RingLayout layout;
   layout.capacity_log2 = 15;
   layout.block_log2 = 14;

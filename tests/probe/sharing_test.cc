@@ -112,6 +112,36 @@ TEST_F(Sharing, AProgramGoesOnInOtherRingsAfterAKilledSessionThatDidOtherwiseWhe
   EXPECT_EQ(end(*next).events, 200u);
 }
 
+TEST_F(Sharing, ProgramsThatAskWhileTheSocketChangesHandsAreServed) {
+  for (int round = 0; round < 3; ++round) {
+    const SharedTold told;
+    const pid_t parent = fork();  // of many short programs, which have nothing of the collectors'
+    if (parent == 0) {
+      while (told->stage != 1) usleep(100);
+      for (; told->stage == 1; ++told->handled) in_child([] { fire_both(5); });
+      _exit(0);
+    }
+    const auto first = start(options());
+    const auto stays = start(options());
+    const auto another = start(options());
+    ASSERT_TRUE(first && stays && another);
+    const auto wait_for_more = [&] {
+      for (const uint64_t seen = told->handled; told->handled < seen + 3;) usleep(100);
+    };
+    told->stage = 1;
+    wait_for_more();
+    end(*first);
+    wait_for_more();
+    end(*another);  // which may own the socket now
+    wait_for_more();
+    told->stage = 2;
+    waitpid(parent, nullptr, 0);
+    const collect::TraceTotals kept = end(*stays);
+    EXPECT_EQ(kept.events, 10 * told->handled);
+    EXPECT_EQ(kept.lost, 0u);
+  }
+}
+
 TEST_F(Sharing, ASessionThatCannotShareIsTold) {
   const auto first = start(options());
   ASSERT_TRUE(first);
