@@ -252,7 +252,7 @@ Refusal Rendezvous::refusal_for(const Asking& session) const {
 void Rendezvous::admit_session(Asking session) {
   const SessionWelcome welcome{kSessionMagic, abi::kVersion, refusal_for(session)};
   const int follower = session.connection.get();
-  const int socket = listener_->descriptor();
+  const int socket = listener_->socket();
   const bool is_refused = welcome.refusal != Refusal::None;
   if (!send_message(follower, std::as_bytes(std::span(&welcome, 1)),
                     std::span(&socket, is_refused ? 0 : 1)) ||
