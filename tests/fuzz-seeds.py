@@ -212,10 +212,7 @@ def probe_site(fields):
 
 
 def probe_memory():
-    """What a program wrote of its rings, from the header's third line on; see src/probe/abi.h.
-
-    For the layout of the fuzz target: a dictionary of 512 bytes, one ring with blocks of 16 KB.
-    """
+    """What a program wrote of its rings; see src/probe/abi.h and tests/collect/fuzzed_memory.h."""
     sites = probe_site([b"u32 a", b"string b", b"seq_u16 c", b"enum d x=0,y=-1"])
     entry = struct.pack("=IIIIQQ", (32 + len(sites) + 7) // 8 * 8, 16, len(sites), 1, 0, 0) + sites
     entry += bytes(-len(entry) % 8)
@@ -230,9 +227,7 @@ def probe_memory():
     records += record(16, struct.pack("=Ii16sI", 7, 17, b"thread", 1) + fields, 0x800)
     header = struct.pack("=IIiIQ", len(entry), 1, -1, 0, 2).ljust(64, b"\0")
     dictionary = entry.ljust(512, b"\0")
-    # Behind the dictionary, which ends at 704, the collector has its filters: they are left out.
-    controls = (704 + 7 * 65536 + 127) // 128 * 128
-    control = struct.pack("=QQQ", len(records), 0, 4).ljust(-controls % 4096, b"\0")
+    control = struct.pack("=QQQ", len(records), 0, 4).ljust(128, b"\0")
     return header + dictionary + control + records
 
 

@@ -63,13 +63,14 @@ case $name in
     printf '{"processes": []}' > "$out/3"
     ;;
   collect/core_rings)
-    { printf 'SPRBTAR1\2\0\0\0\0\0\0\0\0\220\0\0\0\0\0\0\0\3\0\0\300\0\0\0\0\2\0\0\0\0\0\0'
-      printf '\0\20\0\0\0\0\0\0\17\16\0\0\0\0\0\0'
-      head -c 136 /dev/zero; } > "$out/memory"
+    # One ring of each policy, all of which are wanted: the first two lines of its header.
+    { printf 'SPRBTAR1\3\0\0\0\0\0\0\0\0\220\10\0\0\0\0\0\0\3\7\0\0\1\0\0\0\2\0\0\0\3\0\0'
+      printf '\0\20\7\0\0\0\0\0\17\16\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+      printf '\10\10\10\7'; head -c 188 /dev/zero; } > "$out/memory"
     ;;
   collect/session_link)
-    printf 'SPRBSES1\2\0\0\0\21\47\0\0\1\0\0\0\4\0\0\0shop/usr/bin/shop' > "$out/given"
-    printf 'SPRBSES1\2\0\0\0\0\0\0\0\377\377\377\377\0\0\0\0' > "$out/last"
+    printf 'SPRBSES1\3\0\0\0\21\47\0\0\1\0\0\0\4\0\0\0shop/usr/bin/shop' > "$out/given"
+    printf 'SPRBSES1\3\0\0\0\0\0\0\0\377\377\377\377\0\0\0\0' > "$out/last"
     ;;
   collect/predicate)
     printf '\x00\x18%b%b%b' '\x00\x01\x00\x00\x00\x00\x00\x00' '\x02\x04\xff\xfe\x00\x00\x00\x00' \

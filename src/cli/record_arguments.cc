@@ -297,7 +297,9 @@ CLI::App* add_recover(CLI::App& app, RecoverArguments& arguments) {
   });
   add_packing(*recover, arguments.packing);
   add_json(*recover, arguments.json, "What was done, as a JSON object");
-  recover->footer("Example:\n  strata recover strata-20261115-143005");
+  recover->footer(
+      "Examples:\n  strata recover strata-20261115-143005\n"
+      "  strata recover --core core.4711 -o shop-died");
   return recover;
 }
 

@@ -22,6 +22,8 @@ constexpr std::chrono::milliseconds kPeriod(100);
 // For a program that has its rings and is about to tell of its sites, so that it knows of filters
 // before it has written much.
 constexpr std::chrono::milliseconds kFirstSites(1);
+// Other sessions come, and are killed, of which programs are to be told.
+constexpr std::chrono::milliseconds kOtherReaders(1000);
 // A record that was being written when its site was switched off, or the rings were closed, is
 // there after this.
 constexpr std::chrono::milliseconds kLastRecords(2);
@@ -114,6 +116,7 @@ void Collector::collect() {
     {
       const std::lock_guard lock(processes_mutex_);
       take_arrived();
+      look_after_readers();
       if (is_flight())
         set_aside_ended();
       else if (status_)
@@ -149,6 +152,13 @@ void Collector::take_arrived() {
       if (other->process().pid == process->process().pid) other->look_whether_mapped();
     processes_.push_back(std::move(process));
   }
+}
+
+void Collector::look_after_readers() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_look_after_readers_) return;
+  next_look_after_readers_ = now + kOtherReaders;
+  for (const auto& process : processes_) process->look_after_readers();
 }
 
 Status Collector::drain_all() {

@@ -92,6 +92,7 @@ class Collector {
   Status drain_all();
   Status leave_all();
   bool is_flight() const { return policy_ == probe::abi::Policy::Overwrite; }
+  void look_after_readers();
   void set_aside_ended();
   template <typename Visit>
   void each_process(Visit visit) const;
@@ -123,7 +124,9 @@ class Collector {
   ProgramTraces traces_;
   Status status_;
 
-  std::chrono::steady_clock::time_point next_flush_;  // the collecting thread's own
+  // The collecting thread's own.
+  std::chrono::steady_clock::time_point next_flush_;
+  std::chrono::steady_clock::time_point next_look_after_readers_;
 };
 
 }  // namespace strata::collect

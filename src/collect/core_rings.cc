@@ -34,6 +34,36 @@ TracedProcess process_of(const elf::ElfFile& core) {
   return process;
 }
 
+// What several sessions of different policies recorded is in the rings of each: they are told
+// apart.
+const char* suffix_of(abi::Policy policy) {
+  switch (policy) {
+    case abi::Policy::Discard:
+      break;
+    case abi::Policy::Overwrite:
+      return "-flight";
+    case abi::Policy::Block:
+      return "-block";
+  }
+  return "";
+}
+
+Status add_wanted(Bytes bytes, const std::string& name, const TracedProcess& process,
+                  std::vector<CoreRings>& found) {
+  const auto said =
+      abi::ClockWord::of(load_once<uint32_t>(bytes.data() + offsetof(abi::Header, clock)));
+  for (uint32_t number = 0; number < abi::kPolicies; ++number) {
+    const abi::Policy policy{number};
+    if (!said.wants(policy)) continue;
+    Result<RingMemory> memory = RingMemory::copy(bytes, policy, name);
+    if (!memory) return std::move(memory).error();
+    TracedProcess whose = process;
+    if (said.wanted != abi::policy_bit(policy)) whose.program += suffix_of(policy);
+    found.push_back({std::move(whose), std::move(*memory)});
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<CoreRings>> find_core_rings(const elf::ElfFile& core) {
@@ -44,9 +74,8 @@ Result<std::vector<CoreRings>> find_core_rings(const elf::ElfFile& core) {
     const Result<Bytes> bytes = core.part(segment.offset, segment.file_size, "memory");
     if (!bytes) return bytes.error();
     if (load_once<uint64_t>(bytes->data()) != abi::kMagic) continue;
-    Result<RingMemory> memory = RingMemory::copy(*bytes, core.path());
-    if (!memory) return std::move(memory).error();
-    found.push_back({process, std::move(*memory)});
+    if (Status status = add_wanted(*bytes, core.path(), process, found); !status)
+      return std::move(status).error();
   }
   return found;
 }

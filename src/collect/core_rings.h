@@ -10,9 +10,11 @@
 
 namespace strata::collect {
 
-// Rings that a program had when it died, a copy of them.
+// Rings that a program had when it died, a copy of them: those of one policy.
 struct CoreRings {
-  TracedProcess process;  // its program is the name alone: the core does not tell more
+  // Its program is the name alone: the core does not tell more. Where there are rings of several
+  // policies, the name tells which.
+  TracedProcess process;
   RingMemory memory;
 };
 

@@ -43,7 +43,7 @@ ProcessDrain::ProcessDrain(SharedRings rings, const DrainOptions& options)
       options_(options),
       lost_before_(begin_ == Begin::Head ? memory_->lost_outside() : 0),
       rings_(size_t{memory_->layout().rings} + 1),
-      filter_(options.filters) {}
+      filter_(options.filters, options.sites, process_.pid) {}
 
 bool ProcessDrain::has_ended() const {
   pollfd ended{lives_.get(), POLLIN, 0};
@@ -131,9 +131,14 @@ Status ProcessDrain::flush() {
   return status_;
 }
 
+void ProcessDrain::look_after_readers() {
+  slot_.free_dead();
+  read_dictionary();
+}
+
 bool ProcessDrain::leave() {
   has_left_ = !slot_.leave();
-  if (!has_left_) memory_->close();
+  if (!has_left_) memory_->clock_word().close();
   return !has_left_;
 }
 
@@ -153,6 +158,8 @@ void ProcessDrain::choose_again() {
   forms_.clear();
   searched_ = 0;
   found_chosen_ = false;
+  filter_.choose_again();
+  read_dictionary();
 }
 
 Status ProcessDrain::end_streams() {

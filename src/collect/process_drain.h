@@ -67,6 +67,9 @@ class ProcessDrain {
   // A word to wait for, until a ring is half full. Null: this program has cried wolf too often.
   const uint32_t* set_alarm();
   void end_alarm();
+  // To be done now and then: readers that were killed hold up the program no longer, and where it
+  // looks at filters, for others, it is told what this session has not chosen.
+  void look_after_readers();
   // What was drained is in the files.
   Status flush();
   // What comes from here on goes into other streams, and may go into other traces.

@@ -37,6 +37,11 @@ void unlock_slot(int descriptor, uint32_t slot) {
   fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
+bool is_held_by_others(int descriptor, uint32_t first, uint32_t count) {
+  struct flock lock = slots(F_WRLCK, first, count);
+  return fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 // Another reader may be about to move the tail, without having seen this slot. Then it has told
 // before how far it is itself, and the tail does not get beyond that: nor do we begin before it.
 void begin_at_head(abi::RingControl& control, uint32_t slot) {
@@ -48,66 +53,7 @@ void begin_at_head(abi::RingControl& control, uint32_t slot) {
   store(control.taken[slot], 1 + begin);
 }
 
-void begin(Controls controls, uint32_t slot, Begin where) {
-  for (abi::RingControl& control : controls) {
-    if (where == Begin::Head)
-      begin_at_head(control, slot);
-    else
-      store(control.taken[slot], 1 + (where == Begin::Tail ? load(control.tail) : 0));
-  }
-}
-
-// Whoever begins wants all, until it says otherwise; nobody wants nothing.
-void set_filtering(std::span<uint32_t> filtering, uint32_t slot, uint32_t value) {
-  __atomic_store_n(&filtering[slot], value, __ATOMIC_SEQ_CST);
-}
-
-void clear(Controls controls, std::span<uint32_t> filtering, uint32_t slot) {
-  for (abi::RingControl& control : controls) store(control.taken[slot], 0);
-  set_filtering(filtering, slot, abi::kNobody);
-}
-
-}  // namespace
-
-ReaderSlot::ReaderSlot(const RingMemory& memory, uint32_t number)
-    : controls_(memory.controls()),
-      filtering_(memory.filtering()),
-      descriptor_(memory.descriptor()),
-      number_(number) {}
-
-std::optional<uint32_t> ReaderSlot::claim_for(int descriptor, const RingMemory& memory,
-                                              Begin where) {
-  for (uint32_t slot = 0; slot < abi::kMaxReaders; ++slot) {
-    if (!lock_slot(descriptor, slot)) continue;
-    set_filtering(memory.filtering(), slot, abi::kEverything);
-    begin(memory.controls(), slot, where);
-    return slot;
-  }
-  return std::nullopt;
-}
-
-std::optional<ReaderSlot> ReaderSlot::claim(const RingMemory& memory, Begin where) {
-  const std::optional<uint32_t> slot = claim_for(memory.descriptor(), memory, where);
-  if (!slot) return std::nullopt;
-  return ReaderSlot(memory, *slot);
-}
-
-ReaderSlot ReaderSlot::given(const RingMemory& memory, uint32_t number) {
-  return ReaderSlot(memory, std::min(number, abi::kMaxReaders - 1));
-}
-
-uint64_t ReaderSlot::position(uint32_t ring) const {
-  const uint64_t taken = load(controls_[ring].taken[number_]);
-  return taken == 0 ? 0 : taken - 1;
-}
-
-void ReaderSlot::take(uint32_t ring, uint64_t position) {
-  store(controls_[ring].taken[number_], 1 + position);
-  move_tail(ring);
-}
-
-void ReaderSlot::move_tail(uint32_t ring) {
-  abi::RingControl& control = controls_[ring];
+void move_tail(abi::RingControl& control) {
   uint64_t least = UINT64_MAX;
   for (const uint64_t& taken : control.taken)
     if (const uint64_t other = load(taken); other != 0) least = std::min(least, other - 1);
@@ -119,28 +65,136 @@ void ReaderSlot::move_tail(uint32_t ring) {
       return;
 }
 
+void begin(Controls controls, uint32_t slot, Begin where) {
+  for (abi::RingControl& control : controls) {
+    if (where == Begin::Head) {
+      begin_at_head(control, slot);
+      move_tail(control);  // what lies before was for readers that have left
+    } else {
+      store(control.taken[slot], 1 + (where == Begin::Tail ? load(control.tail) : 0));
+    }
+  }
+}
+
+// Whoever begins wants all, until it says otherwise; nobody wants nothing.
+void set_filtering(std::span<uint32_t> filtering, uint32_t slot, uint32_t value) {
+  __atomic_store_n(&filtering[slot], value, __ATOMIC_SEQ_CST);
+}
+
+bool has_filtering(const ReaderTable& table, uint32_t policy, uint32_t slot) {
+  return __atomic_load_n(&table.filtering[policy][slot], __ATOMIC_SEQ_CST) != abi::kNobody;
+}
+
+// Of rings that are not wanted nothing is looked at: to look takes memory.
+bool counts(const ReaderTable& table, uint32_t policy, uint32_t slot) {
+  if (has_filtering(table, policy, slot)) return true;
+  const auto is_taken = [&](const abi::RingControl& control) {
+    return load(control.taken[slot]) != 0;
+  };
+  return table.clock.said().wants(abi::Policy{policy}) &&
+         std::ranges::any_of(table.controls[policy], is_taken);
+}
+
+bool counts(const ReaderTable& table, uint32_t slot) {
+  for (uint32_t policy = 0; policy < abi::kPolicies; ++policy)
+    if (counts(table, policy, slot)) return true;
+  return false;
+}
+
+void clear(ReaderTable& table, uint32_t slot) {
+  for (uint32_t policy = 0; policy < abi::kPolicies; ++policy) {
+    if (!counts(table, policy, slot)) continue;
+    for (abi::RingControl& control : table.controls[policy]) store(control.taken[slot], 0);
+    set_filtering(table.filtering[policy], slot, abi::kNobody);
+  }
+}
+
+// What nobody reads any more is not to be written.
+void stop_wanting_unread(ReaderTable& table) {
+  for (uint32_t policy = 0; policy < abi::kPolicies; ++policy) {
+    table.clock.stop_wanting(abi::Policy{policy}, [&] {
+      for (uint32_t slot = 0; slot < abi::kMaxReaders; ++slot)
+        if (has_filtering(table, policy, slot)) return true;
+      return false;
+    });
+  }
+}
+
+}  // namespace
+
+ReaderSlot::ReaderSlot(const RingMemory& memory, uint32_t number)
+    : table_(memory.readers()),
+      policy_(memory.layout().policy),
+      descriptor_(memory.descriptor()),
+      number_(number) {}
+
+std::optional<uint32_t> ReaderSlot::claim_for(int descriptor, const RingMemory& memory,
+                                              abi::Policy policy, Begin where) {
+  ReaderTable table = memory.readers();
+  for (uint32_t slot = 0; slot < abi::kMaxReaders; ++slot) {
+    if (!lock_slot(descriptor, slot)) continue;
+    clear(table, slot);  // of one that is gone
+    begin(table.controls[static_cast<uint32_t>(policy)], slot, where);
+    set_filtering(table.filtering[static_cast<uint32_t>(policy)], slot, abi::kEverything);
+    table.clock.want(policy);
+    return slot;
+  }
+  return std::nullopt;
+}
+
+std::optional<ReaderSlot> ReaderSlot::claim(const RingMemory& memory, Begin where) {
+  const std::optional<uint32_t> slot =
+      claim_for(memory.descriptor(), memory, memory.layout().policy, where);
+  if (!slot) return std::nullopt;
+  return ReaderSlot(memory, *slot);
+}
+
+ReaderSlot ReaderSlot::given(const RingMemory& memory, uint32_t number) {
+  return ReaderSlot(memory, std::min(number, abi::kMaxReaders - 1));
+}
+
+uint64_t ReaderSlot::position(uint32_t ring) const {
+  const uint64_t taken = load(controls()[ring].taken[number_]);
+  return taken == 0 ? 0 : taken - 1;
+}
+
+void ReaderSlot::take(uint32_t ring, uint64_t position) {
+  store(controls()[ring].taken[number_], 1 + position);
+  move_tail(controls()[ring]);
+}
+
 void ReaderSlot::free_dead() {
   for (uint32_t slot = 0; slot < abi::kMaxReaders; ++slot) {
-    const auto counts = [&](const abi::RingControl& control) {
-      return load(control.taken[slot]) != 0;
-    };
-    if (slot == number_ || std::ranges::none_of(controls_, counts)) continue;
-    if (!lock_slot(descriptor_, slot)) continue;
-    clear(controls_, filtering_, slot);
+    if (slot == number_ || !counts(table_, slot) || !lock_slot(descriptor_, slot)) continue;
+    clear(table_, slot);
     unlock_slot(descriptor_, slot);
   }
-  for (uint32_t ring = 0; ring < controls_.size(); ++ring) move_tail(ring);
+  stop_wanting_unread(table_);
+  for (uint32_t policy = 0; policy < abi::kPolicies; ++policy)
+    if (table_.clock.said().wants(abi::Policy{policy}))
+      for (abi::RingControl& control : table_.controls[policy]) move_tail(control);
 }
 
 bool ReaderSlot::leave() {
-  clear(controls_, filtering_, number_);
+  clear(table_, number_);
+  stop_wanting_unread(table_);
   unlock_slot(descriptor_, number_);
   return !is_read_by_others(descriptor_);
 }
 
 bool is_read_by_others(int descriptor) {
-  struct flock lock = slots(F_WRLCK, 0, abi::kMaxReaders);
-  return fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  return is_held_by_others(descriptor, 0, abi::kMaxReaders);
+}
+
+Begin begin_of_heir(const RingMemory& memory) {
+  const ReaderTable table = memory.readers();
+  const abi::Policy policy = memory.layout().policy;
+  if (!table.clock.said().wants(policy)) return Begin::Head;
+  for (uint32_t slot = 0; slot < abi::kMaxReaders; ++slot)
+    if (has_filtering(table, static_cast<uint32_t>(policy), slot) &&
+        is_held_by_others(memory.descriptor(), slot, 1))
+      return Begin::Head;
+  return Begin::Tail;
 }
 
 }  // namespace strata::collect

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -22,7 +23,9 @@ namespace strata::collect {
 // Where programs and the sessions that record them meet: a socket, which one session owns, and
 // where the others follow it (session_link.h). The owner is who holds the lock file beside the
 // socket. When it ends, or is killed, the kernel gives the lock to one of the others, which then
-// listens; what it finds of rings that nobody told it of, in the programs that run, it takes over.
+// listens, at the same socket: all have it open, so that programs which ask meanwhile wait there.
+// What the new owner finds of rings that nobody told it of, in the programs that run, it takes
+// over.
 //
 // Every session reads every program's rings by itself. So nobody depends on another for more than
 // hearing of a program.
@@ -50,21 +53,33 @@ class Rendezvous {
     TracedProcess process;
     std::shared_ptr<RingMemory> memory;
   };
+  struct Follower {
+    FileDescriptor connection;
+    SessionHello wants;
+  };
 
   Rendezvous(Options options, Arrive arrive)
       : options_(std::move(options)), arrive_(std::move(arrive)) {}
   // True: this session owns the socket, or follows its owner. False: it changes hands, now.
   Result<bool> settle();
   Result<bool> own();
+  Result<Listener> open_listener();
   Result<bool> follow_owner();
   void take_over();
 
   // Until it is stopped, or the owner has ended: false.
   bool serve_as_owner(int stop);
+  void serve_next();
+  void admit_waiting();
   bool serve_as_follower(int stop);
   void admit(const Asking& program);
   void admit_session(Asking session);
   Refusal refusal_for(const Asking& session) const;
+  // With what all sessions want.
+  Result<RingMemory> make_memory() const;
+  // One that somebody else has made, for the rings of our policy; and a slot of it.
+  Result<RingMemory> open_memory(FileDescriptor file, const std::string& name) const;
+  std::optional<ReaderSlot> join(RingMemory& memory, Begin begin) const;
   // False: the owner has ended, or speaks in another way than we do.
   bool receive_memory(bool& is_last);
   bool has_room_for(pid_t process);
@@ -75,8 +90,12 @@ class Rendezvous {
   Arrive arrive_;
   FileDescriptor lock_;               // held: by the owner
   std::optional<Listener> listener_;  // the owner's
-  std::vector<FileDescriptor> followers_;
-  FileDescriptor owner_;  // the connection of one that follows
+  std::vector<Follower> followers_;
+  // Programs that asked before this time wait for it: other sessions that followed the last owner
+  // are about to follow this one.
+  std::chrono::steady_clock::time_point programs_from_;
+  std::vector<Asking> waiting_;
+  std::optional<FollowedOwner> owner_;
 
   std::mutex mutex_;              // for the next
   std::map<ino_t, Known> known_;  // by the memory's file

@@ -17,8 +17,10 @@ namespace abi = probe::abi;
 namespace {
 
 constexpr uint64_t kPage = 4096;
-constexpr int kAttempts = 64;
 constexpr uint32_t kMaxBlockLog2 = 24;  // whoever reads a ring has a copy of a block
+
+constexpr abi::Policy kFirst{0};
+constexpr abi::Policy kBehindAll{abi::kPolicies};  // where the rings of another one would begin
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) & ~(to - 1); }
 
@@ -38,14 +40,17 @@ uint64_t RingLayout::filters() const {
   return round_up(dictionary() + dictionary_size, alignof(abi::FilterArea));
 }
 
-uint64_t RingLayout::controls() const {
+uint64_t RingLayout::controls(abi::Policy of) const {
   return round_up(filters() + abi::kMaxReaders * sizeof(abi::FilterArea),
-                  alignof(abi::RingControl));
+                  alignof(abi::RingControl)) +
+         rings_before(of) * sizeof(abi::RingControl);
 }
 
-uint64_t RingLayout::data() const {
-  return round_up(controls() + (uint64_t{rings} + 1) * sizeof(abi::RingControl), kPage);
+uint64_t RingLayout::data(abi::Policy of) const {
+  return round_up(controls(kBehindAll), kPage) + (rings_before(of) << capacity_log2);
 }
+
+uint64_t RingLayout::size() const { return data(kBehindAll); }
 
 uint64_t RingLayout::oldest(uint64_t head) const {
   if (policy != abi::Policy::Overwrite) return 0;
@@ -66,11 +71,11 @@ Status RingLayout::check() const {
 }
 
 bool RingLayout::is_like(const RingLayout& other) const {
-  return rings == other.rings && policy == other.policy && block_log2 == other.block_log2 &&
+  return rings == other.rings && block_log2 == other.block_log2 &&
          dictionary_size == other.dictionary_size;
 }
 
-Result<RingLayout> RingLayout::read(Bytes memory, const std::string& name) {
+Result<RingLayout> RingLayout::read(Bytes memory, abi::Policy policy, const std::string& name) {
   abi::Header header;
   if (memory.size() < sizeof header) return Error{name, 0, "too small for the header of rings"};
   std::memcpy(&header, memory.data(), sizeof header);
@@ -80,18 +85,17 @@ Result<RingLayout> RingLayout::read(Bytes memory, const std::string& name) {
                  "rings of version " + std::to_string(header.version) + ", which is not known"};
   RingLayout layout;
   layout.rings = header.rings;
-  layout.policy = header.policy;
+  layout.policy = policy;
   layout.capacity_log2 = header.capacity_log2;
   layout.block_log2 = header.block_log2;
   layout.dictionary_size = header.dictionary_size;
-  layout.wait_us = header.wait_us;
   if (Status status = layout.check(); !status) {
     Error error = std::move(status).error();
     error.file = name;
     return error;
   }
   if (header.dictionary != layout.dictionary() || header.filters != layout.filters() ||
-      header.controls != layout.controls() || header.data != layout.data() ||
+      header.controls != layout.controls(kFirst) || header.data != layout.data(kFirst) ||
       header.size != layout.size() || memory.size() < layout.size())
     return Error{name, 0, "the header of the rings contradicts itself, or they are cut short"};
   return layout;
@@ -107,21 +111,22 @@ Result<RingMemory> RingMemory::create(const RingLayout& layout, abi::Clock clock
   header.version = abi::kVersion;
   header.rings = layout.rings;
   header.size = layout.size();
-  header.controls = static_cast<uint32_t>(layout.controls());
+  header.controls = static_cast<uint32_t>(layout.controls(kFirst));
   header.dictionary = static_cast<uint32_t>(layout.dictionary());
   header.dictionary_size = layout.dictionary_size;
-  header.policy = layout.policy;
-  header.data = layout.data();
+  header.data = layout.data(kFirst);
   header.capacity_log2 = static_cast<uint8_t>(layout.capacity_log2);
   header.block_log2 = static_cast<uint8_t>(layout.block_log2);
   header.wait_us = layout.wait_us;
   header.filters = static_cast<uint32_t>(layout.filters());
-  header.clock = static_cast<uint32_t>(clock);
+  header.clock =
+      abi::ClockWord{static_cast<uint32_t>(clock), abi::policy_bit(layout.policy), false, 0}.word();
   header.magic = abi::kMagic;
   return memory;
 }
 
-Result<RingMemory> RingMemory::open(FileDescriptor file, const std::string& name) {
+Result<RingMemory> RingMemory::open(FileDescriptor file, abi::Policy policy,
+                                    const std::string& name) {
   constexpr int kSealed = F_SEAL_SHRINK | F_SEAL_GROW;
   const int seals = fcntl(file.get(), F_GET_SEALS);
   struct stat status {};
@@ -135,7 +140,7 @@ Result<RingMemory> RingMemory::open(FileDescriptor file, const std::string& name
   RingMemory memory;
   memory.descriptor_ = std::move(file);
   if (Status mapped = memory.map(size); !mapped) return std::move(mapped).error();
-  const Result<RingLayout> layout = RingLayout::read(Bytes(memory.start_, size), name);
+  const Result<RingLayout> layout = RingLayout::read(Bytes(memory.start_, size), policy, name);
   if (!layout || layout->size() != size) {
     munmap(std::exchange(memory.start_, nullptr), size);
     if (!layout) return layout.error();
@@ -145,19 +150,24 @@ Result<RingMemory> RingMemory::open(FileDescriptor file, const std::string& name
   return memory;
 }
 
-Result<RingMemory> RingMemory::copy(Bytes bytes, const std::string& name) {
-  const Result<RingLayout> layout = RingLayout::read(bytes, name);
+Result<RingMemory> RingMemory::copy(Bytes bytes, abi::Policy policy, const std::string& name) {
+  const Result<RingLayout> layout = RingLayout::read(bytes, policy, name);
   if (!layout) return layout.error();
   RingMemory memory;
   memory.layout_ = *layout;
   if (Status status = memory.make_file(layout->size()); !status) return std::move(status).error();
   // Pages that nobody wrote to stay so.
   static constexpr std::byte kNothing[kPage] = {};
-  for (uint64_t at = 0; at < layout->size(); at += kPage) {
-    const Bytes page = bytes.subspan(at, std::min(kPage, layout->size() - at));
-    if (std::memcmp(page.data(), kNothing, page.size()) != 0)
-      std::memcpy(memory.start_ + at, page.data(), page.size());
-  }
+  const auto copy_part = [&](uint64_t begin, uint64_t end) {
+    for (uint64_t at = begin; at < end; at += kPage) {
+      const Bytes page = bytes.subspan(at, std::min(kPage, end - at));
+      if (std::memcmp(page.data(), kNothing, page.size()) != 0)
+        std::memcpy(memory.start_ + at, page.data(), page.size());
+    }
+  };
+  copy_part(0, layout->data(kFirst));
+  copy_part(layout->data(),
+            layout->data() + ((uint64_t{layout->rings} + 1) << layout->capacity_log2));
   return memory;
 }
 
@@ -202,22 +212,20 @@ RingMemory::~RingMemory() {
   if (start_ != nullptr) munmap(start_, layout_.size());
 }
 
-// Whether the program looks before it writes stays as it is: another reader may say so meanwhile.
-// A program that changes the word all the time, which it should not, does not keep us.
-bool RingMemory::change_clock(abi::Clock clock, uint32_t& seen) {
-  const uint32_t wanted = static_cast<uint32_t>(clock) | (seen & abi::kLook);
-  return __atomic_compare_exchange_n(&header().clock, &seen, wanted, false, __ATOMIC_RELEASE,
-                                     __ATOMIC_RELAXED);
-}
-
-void RingMemory::set_clock(abi::Clock clock) {
-  uint32_t seen = load(header().clock);
-  for (int attempt = 0; attempt < kAttempts && !change_clock(clock, seen); ++attempt) {
+ReaderTable RingMemory::readers() const {
+  ReaderTable table{{}, {}, clock_word()};
+  for (uint32_t policy = 0; policy < abi::kPolicies; ++policy) {
+    table.controls[policy] = controls(abi::Policy{policy});
+    table.filtering[policy] = header().filtering[policy];
   }
+  return table;
 }
 
-void RingMemory::look_before_writing() {
-  __atomic_fetch_or(&header().clock, abi::kLook, __ATOMIC_RELEASE);
+// Before its reader wants these rings: where nobody has yet, what is there is of one that has left.
+void RingMemory::wait_at_least(uint32_t microseconds) {
+  uint32_t& wait = header().wait_us;
+  if (!clock_word().said().wants(abi::Policy::Block) || load(wait) < microseconds)
+    store(wait, microseconds);
 }
 
 uint32_t RingMemory::contexts() const { return load(header().contexts) & abi::kAllContexts; }
@@ -225,10 +233,13 @@ uint32_t RingMemory::contexts() const { return load(header().contexts) & abi::kA
 void RingMemory::add_contexts(uint32_t contexts) {
   if (contexts == 0) return;
   __atomic_fetch_or(&header().contexts, contexts, __ATOMIC_RELEASE);
-  look_before_writing();
+  clock_word().look();
 }
 
-std::span<uint32_t> RingMemory::filtering() const { return header().filtering; }
+bool RingMemory::looks_at_filters() const {
+  const abi::ClockWord said = clock_word().said();
+  return said.looks || said.wanted != abi::policy_bit(layout_.policy);
+}
 
 void RingMemory::set_filters(uint32_t reader, std::span<const SitePredicate> predicates) {
   // 2, 3, 4, ...: the program may be looking at the half that holds now.
@@ -249,33 +260,16 @@ void RingMemory::set_filters(uint32_t reader, std::span<const SitePredicate> pre
     ++count;
   }
   store(half.count, count);
-  store(header().filtering[reader], filtering_);
-  look_before_writing();
-}
-
-void RingMemory::order_clock() {
-  uint32_t seen = load(header().clock);
-  for (int attempt = 0;
-       attempt < kAttempts && (seen & abi::kClockMask) == static_cast<uint32_t>(abi::Clock::Tsc) &&
-       !change_clock(abi::Clock::TscOrdered, seen);
-       ++attempt) {
-  }
-}
-
-void RingMemory::close() { store(header().clock, abi::kClosed); }
-
-bool RingMemory::is_closed() const {
-  return (load(header().clock) & abi::kClockMask) == abi::kClosed;
+  store(header().filtering[static_cast<uint32_t>(layout_.policy)][reader], filtering_);
 }
 
 abi::Clock RingMemory::clock() const {
-  const uint32_t clock = load(header().clock) & abi::kClockMask;
-  return clock <= static_cast<uint32_t>(abi::Clock::MonotonicRaw) ? abi::Clock{clock}
-                                                                  : abi::Clock::Tsc;
+  const abi::ClockWord said = clock_word().said();
+  return said.is_closed() ? abi::Clock::Tsc : abi::Clock{said.clock};
 }
 
-std::span<abi::RingControl> RingMemory::controls() const {
-  return {reinterpret_cast<abi::RingControl*>(start_ + layout_.controls()),
+std::span<abi::RingControl> RingMemory::controls(abi::Policy policy) const {
+  return {reinterpret_cast<abi::RingControl*>(start_ + layout_.controls(policy)),
           size_t{layout_.rings} + 1};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,14 +12,16 @@
 #include "base/bytes.h"
 #include "base/file_descriptor.h"
 #include "base/result.h"
+#include "collect/clock_word.h"
 #include "probe/abi.h"
 
 namespace strata::collect {
 
-// How a ring memory is divided. The header in the memory says the same, but the program can write
-// there: whoever made the memory keeps this, and does not look again.
+// How a ring memory is divided, and whose rings in it are meant: those of one policy. The header in
+// the memory says the same, but the program can write there: whoever made the memory keeps this,
+// and does not look again.
 struct RingLayout {
-  uint32_t rings = 0;  // without the fallback, which is ring number `rings`
+  uint32_t rings = 0;  // of a policy, without the fallback, which is ring number `rings`
   probe::abi::Policy policy = probe::abi::Policy::Discard;
   uint32_t capacity_log2 = 20;
   uint32_t block_log2 = 16;
@@ -29,18 +32,27 @@ struct RingLayout {
   uint64_t block() const { return uint64_t{1} << block_log2; }
   uint64_t dictionary() const { return sizeof(probe::abi::Header); }
   uint64_t filters() const;
-  uint64_t controls() const;
-  uint64_t data() const;
-  uint64_t size() const { return data() + ((uint64_t{rings} + 1) << capacity_log2); }
+  // Of this policy.
+  uint64_t controls() const { return controls(policy); }
+  uint64_t data() const { return data(policy); }
+  uint64_t controls(probe::abi::Policy of) const;
+  uint64_t data(probe::abi::Policy of) const;
+  uint64_t size() const;
   // The first position of a ring that can be read while its head is here: the begin of a block.
   uint64_t oldest(uint64_t head) const;
 
   // Whether it can be. What is too large for this is not to be mapped either.
   Status check() const;
-  // The same, but that rings may be larger or smaller.
+  // The same, but that rings may be larger or smaller, and another policy's meant.
   bool is_like(const RingLayout& other) const;
   // From memory whose maker is gone: that of a core file, or of a collector that was killed.
-  static Result<RingLayout> read(Bytes memory, const std::string& name);
+  static Result<RingLayout> read(Bytes memory, probe::abi::Policy policy, const std::string& name);
+
+ private:
+  // Of rings and the fallback, of all policies before this one.
+  uint64_t rings_before(probe::abi::Policy of) const {
+    return static_cast<uint64_t>(of) * (uint64_t{rings} + 1);
+  }
 };
 
 // Which records of a site are wanted: a probe::abi::Predicate.
@@ -49,19 +61,30 @@ struct SitePredicate {
   std::vector<std::byte> bytes;
 };
 
+// What those share that read a memory: who reads the rings of which policy, and how far each is.
+struct ReaderTable {
+  std::array<std::span<probe::abi::RingControl>, probe::abi::kPolicies> controls;
+  std::array<std::span<uint32_t>, probe::abi::kPolicies> filtering;  // see probe::abi::Header
+  ClockWord clock;
+};
+
 // A memory for one process, as a collector has it, mapped. Its size is sealed, so that a program
 // cannot make its collector fault. Pages that nobody writes to take no memory.
+//
+// A collector is of one policy: where rings are spoken of, they are those of layout().policy.
 class RingMemory {
  public:
   // How the kernel shows it among a process's descriptors and mappings.
   static constexpr char kName[] = "strata-probe";
 
+  // Its policy is wanted from the start.
   static Result<RingMemory> create(const RingLayout& layout, probe::abi::Clock clock);
   // One that somebody else has made: checked, since whoever had it meanwhile may have written
   // anything there.
-  static Result<RingMemory> open(FileDescriptor file, const std::string& name);
+  static Result<RingMemory> open(FileDescriptor file, probe::abi::Policy policy,
+                                 const std::string& name);
   // Of bytes that are such a memory, those of a core file say.
-  static Result<RingMemory> copy(Bytes bytes, const std::string& name);
+  static Result<RingMemory> copy(Bytes bytes, probe::abi::Policy policy, const std::string& name);
   RingMemory(RingMemory&& other) noexcept;
   RingMemory& operator=(RingMemory&& other) noexcept;
   ~RingMemory();
@@ -74,21 +97,20 @@ class RingMemory {
   Bytes bytes() const { return {start_, layout_.size()}; }
 
   // The parts that a collector writes to.
-  std::span<probe::abi::RingControl> controls() const;
-  void set_clock(probe::abi::Clock clock);
-  // From now on the clock is read not before what precedes it has happened, where it is the TSC.
-  void order_clock();
+  std::span<probe::abi::RingControl> controls() const { return controls(layout_.policy); }
+  ReaderTable readers() const;
+  ClockWord clock_word() const { return ClockWord(header().clock); }
+  // Policy::Block: so long at most the program waits; or longer, where another reader said so.
+  void wait_at_least(uint32_t microseconds);
   // What records tell of their threads, a mask; from now on these too.
   uint32_t contexts() const;
   void add_contexts(uint32_t contexts);
-  // What each reader wants: see probe::abi::Header.
-  std::span<uint32_t> filtering() const;
-  // From now on the program does not write for this reader what these, by ascending id, do not let
-  // pass. As many as there is room for: what a record is worth, its reader has to see for itself.
+  // Whether the program looks at filters: where one reader said so (ClockWord::look()), or where it
+  // writes for several policies.
+  bool looks_at_filters() const;
+  // Where it does, it does not write for this reader what these, by ascending id, do not let pass.
+  // As many as there is room for: what a record is worth, its reader has to see for itself.
   void set_filters(uint32_t reader, std::span<const SitePredicate> predicates);
-  // The program is to attach anew with its next event.
-  void close();
-  bool is_closed() const;
   // The one that the program is to read; the TSC where that is not told any more.
   probe::abi::Clock clock() const;
   // A word that is 1 from say_asleep() on, until the program finds a ring half full: then it makes
@@ -120,8 +142,7 @@ class RingMemory {
   Status make_file(uint64_t size);
   Status map(uint64_t size);
   probe::abi::RingControl& control(uint32_t ring) const { return controls()[ring]; }
-  bool change_clock(probe::abi::Clock clock, uint32_t& seen);
-  void look_before_writing();
+  std::span<probe::abi::RingControl> controls(probe::abi::Policy policy) const;
   bool copy_ring(uint32_t ring, RingMemory& to) const;
   std::byte* place(uint32_t ring, uint64_t position) const;
   probe::abi::Header& header() const { return *reinterpret_cast<probe::abi::Header*>(start_); }

@@ -68,8 +68,8 @@ std::optional<SharedMemory> read_memory_message(Bytes message) {
   return memory;
 }
 
-std::optional<FileDescriptor> follow(const std::string& path, const SessionHello& hello,
-                                     Refusal& refusal) {
+std::optional<FollowedOwner> follow(const std::string& path, const SessionHello& hello,
+                                    Refusal& refusal) {
   refusal = Refusal::None;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -79,14 +79,14 @@ std::optional<FileDescriptor> follow(const std::string& path, const SessionHello
   if (connect(owner.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       !is_trusted(owner.get()) || !send_message(owner.get(), std::as_bytes(std::span(&hello, 1))))
     return std::nullopt;
-  const std::optional<ReceivedMessage> answer = receive_message(owner.get(), kPatienceMs);
+  std::optional<ReceivedMessage> answer = receive_message(owner.get(), kPatienceMs);
   SessionWelcome welcome;
   if (!answer || answer->bytes.size() != sizeof welcome) return std::nullopt;
   std::memcpy(&welcome, answer->bytes.data(), sizeof welcome);
   if (welcome.magic != kSessionMagic || welcome.version != abi::kVersion) return std::nullopt;
   refusal = welcome.refusal;
-  if (refusal != Refusal::None) return std::nullopt;
-  return owner;
+  if (refusal != Refusal::None || answer->descriptors.size() != 1) return std::nullopt;
+  return FollowedOwner{std::move(owner), std::move(answer->descriptors[0])};
 }
 
 std::string why(Refusal refusal) {
@@ -95,12 +95,12 @@ std::string why(Refusal refusal) {
       break;
     case Refusal::Rights:
       return "another user's session collects probes there";
-    case Refusal::Policy:
-      return "a session that does otherwise when rings are full collects probes there";
     case Refusal::Clock:
       return "a session on another clock collects probes there";
     case Refusal::Number:
       return "too many sessions collect probes there";
+    case Refusal::Policy:
+      return "the session that collects probes there does not know what to do when rings are full";
   }
   return "the session that collects probes there does not answer";
 }

@@ -24,19 +24,20 @@ struct SessionHello {
   uint32_t version;
   probe::abi::Policy policy;  // of the rings that it wants
   probe::abi::Clock clock;
-  uint32_t reserved;
+  uint32_t wait_us;  // Policy::Block
 };
 inline constexpr uint64_t kSessionMagic = 0x31534553'42525053;  // "SPRBSES1" as it lies in memory
 
 enum class Refusal : uint32_t {
   None = 0,
   Rights = 1,  // another user's
-  Policy = 2,  // the programs' rings have another one
-  Clock = 3,   // or are on another clock
-  Number = 4,  // too many sessions
+  Clock = 2,   // the programs' rings are on another one
+  Number = 3,  // too many sessions
+  Policy = 4,  // none that is known
 };
 
-// The answer. None refused: memories follow until the owner ends.
+// The answer. None refused: one descriptor goes with it, the socket at which programs ask, and
+// memories follow until the owner ends.
 struct SessionWelcome {
   uint64_t magic;
   uint32_t version;
@@ -57,10 +58,17 @@ std::optional<SharedMemory> read_memory_message(Bytes message);
 // Where the other side has no room for it, that is waited for, for a second at most.
 bool send_memory(int follower, const SharedMemory& memory, std::span<const int> descriptors);
 
+// Who owns the socket, for one that follows.
+struct FollowedOwner {
+  FileDescriptor connection;
+  // The socket itself. It takes connections as long as anybody has it: a program that asks after
+  // the owner has ended waits there for the next one.
+  FileDescriptor socket;
+};
 // Connects to the owner of the socket. None: there is none, or it has refused, which `refusal` then
 // tells.
-std::optional<FileDescriptor> follow(const std::string& socket, const SessionHello& hello,
-                                     Refusal& refusal);
+std::optional<FollowedOwner> follow(const std::string& socket, const SessionHello& hello,
+                                    Refusal& refusal);
 
 // In words.
 std::string why(Refusal refusal);

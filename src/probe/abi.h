@@ -19,11 +19,17 @@
 //
 // ## The memory, a sealed memfd made by the collector, one for each process
 //
-//   Header | dictionary | FilterArea x kMaxReaders | RingControl x (rings + 1) | data of each ring
+//   Header | dictionary | FilterArea x kMaxReaders | RingControl x (rings + 1) x kPolicies |
+//   data of each ring, in the same order
 //
-// Ring i < rings belongs to the CPU, or rather the concurrency id, i. Its writers are restartable
-// sequences: they cannot be interrupted, so nobody ever sees half of what they do. The last ring is
-// the *fallback*, whose writers take a lock; it also serves where there are no such sequences.
+// What happens when rings are full differs between those that read them (Policy). So there are
+// rings for each policy: the program writes a record to those of every policy that is wanted.
+// Memory that nobody writes to takes none.
+//
+// Of each policy, ring i < rings belongs to the CPU, or rather the concurrency id, i. Its writers
+// are restartable sequences: they cannot be interrupted, so nobody ever sees half of what they do.
+// The last ring is the *fallback*, whose writers take a lock; it also serves where there are no
+// such sequences.
 //
 // A ring is a sequence of records at the positions 0, 8, ... `head`, of which the last `capacity`
 // bytes exist; position p lies at p % capacity. Its bytes are divided into blocks; no record
@@ -46,6 +52,9 @@
 // the kernel gives the slot free when its reader dies. RingControl::taken says how far each is;
 // `tail`, at which alone the program looks, is the least of them, and only ever grows. Whoever
 // finds a slot that counts but that nobody holds, takes its lock for a moment and clears it.
+//
+// A reader reads the rings of one policy. It has its slot there before it says that they are wanted
+// (ClockWord), and whoever leaves says so no longer, where nobody else reads them.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +62,7 @@
 
 namespace strata::probe::abi {
 
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 
 // ---- Sites ----
 
@@ -135,12 +144,6 @@ enum class Clock : uint32_t {
   TscOrdered = 1,  // rdtscp: not before what precedes it has happened
   MonotonicRaw = 2,
 };
-// In Header::clock, instead of one: the last reader has left; attach anew.
-inline constexpr uint32_t kClosed = 7;
-inline constexpr uint32_t kClockMask = 7;
-// In Header::clock, besides: filters and contexts are to be looked at before a record is written.
-// No block has such a clock, so that looking for another clock finds this too, at no further cost.
-inline constexpr uint32_t kLook = 8;
 
 // What a record may tell of the thread that wrote it. A mask of those that it does tell (32 bits),
 // then each of these in this order.
@@ -193,10 +196,49 @@ struct alignas(128) RingControl {
 };
 static_assert(sizeof(RingControl) == 128);
 
+// When a ring is full:
 enum class Policy : uint32_t {
   Discard = 0,    // the newest is lost, and counted
   Overwrite = 1,  // the oldest block is lost: a flight recorder
   Block = 2,      // the program waits for Header::wait_us at most; then as Discard
+};
+inline constexpr uint32_t kPolicies = 3;
+constexpr uint32_t policy_bit(Policy policy) { return 1u << static_cast<uint32_t>(policy); }
+
+// Instead of a Clock: the last reader has left; attach anew.
+inline constexpr uint32_t kClosed = 7;
+inline constexpr uint32_t kClockMask = 7;
+// Besides a clock: there is more to look at before a record is written. No block has such a clock,
+// so that looking for another clock finds this too, at no further cost.
+inline constexpr uint32_t kLook = 8;
+
+// What Header::clock says, in one word, so that it changes at once:
+//
+//   bits 8p to 8p + 7   what a thread compares that writes to the rings of policy p alone: the
+//   clock
+//                       to read, or kClosed; and kLook, where it is not to write just there: there
+//                       are filters or contexts, or other policies are wanted, or another one
+//   bits 24 to 26       the policies that are wanted, one at least
+//   bit 27              there are filters or contexts
+//   bits 28 to 31       a count of those who came to want something. Whoever found that nobody
+//                       wants a policy, and says so, thereby notices one who came meanwhile
+struct ClockWord {
+  uint32_t clock;   // a Clock, or kClosed
+  uint32_t wanted;  // a mask of policy_bit()
+  bool looks;
+  uint32_t comers;
+
+  static constexpr ClockWord of(uint32_t word) {
+    return {word & kClockMask, word >> 24 & 7, (word >> 24 & kLook) != 0, word >> 28};
+  }
+  constexpr uint32_t word() const {
+    uint32_t word = comers << 28 | (looks ? kLook << 24 : 0) | wanted << 24;
+    for (uint32_t policy = 0; policy < kPolicies; ++policy)
+      word |= (clock | (looks || wanted != 1u << policy ? kLook : 0)) << 8 * policy;
+    return word;
+  }
+  constexpr bool wants(Policy policy) const { return (wanted & policy_bit(policy)) != 0; }
+  constexpr bool is_closed() const { return clock > static_cast<uint32_t>(Clock::MonotonicRaw); }
 };
 
 inline constexpr uint64_t kMagic = 0x31524154'42525053;  // "SPRBTAR1" as it lies in memory
@@ -208,37 +250,36 @@ inline constexpr uint32_t kEverything = 1;  // a reader that wants all records
 struct Header {
   uint64_t magic;
   uint32_t version;
-  uint32_t rings;       // without the fallback; 0: the fallback serves all
+  uint32_t rings;       // of each policy, without the fallback; 0: the fallback serves all
   uint64_t size;        // of all the memory
   uint32_t controls;    // offset of the RingControls
   uint32_t dictionary;  // offset
   uint32_t dictionary_size;
-  Policy policy;
-  uint64_t data;          // offset of ring 0's, a multiple of the page size
+  uint32_t filters;       // offset of the FilterAreas
+  uint64_t data;          // offset of the first ring's, a multiple of the page size
   uint8_t capacity_log2;  // of each ring
   uint8_t block_log2;     // of each block: at least kMinBlockLog2, at most capacity_log2 - 1
-  uint16_t reserved;
-  uint32_t wait_us;  // Policy::Block
-  uint32_t filters;  // offset of the FilterAreas
 
-  // By the collector, at any time.
-  alignas(64) uint32_t clock;  // a Clock, or kClosed; with kLook or without
+  // By the collectors, at any time.
+  alignas(64) uint32_t clock;  // a ClockWord
   uint32_t sleeps;             // 1: a collector waits for this (a futex) to become 0
   uint32_t contexts;           // a mask of those wanted
-  // Of each reader: kNobody, kEverything, or higher: half `filtering % 2` of its area holds.
-  uint32_t filtering[kMaxReaders];
+  uint32_t wait_us;            // Policy::Block
+  // Of each reader of a policy: kNobody, kEverything, or higher: half `filtering % 2` of its area
+  // holds.
+  uint32_t filtering[kPolicies][kMaxReaders];
 
   // By the program.
   alignas(64) uint32_t dictionary_used;  // bytes that are valid
   uint32_t pid;
   int32_t memory;  // its descriptor of this memory, for a collector that takes over
-  uint32_t reserved2;
+  uint32_t reserved;
   uint64_t lost;  // events before there was a ring, or for want of a dictionary entry
 };
-static_assert(sizeof(Header) == 192);
+static_assert(sizeof(Header) == 256);
 inline constexpr uint32_t kMinBlockLog2 = 14;  // some records of the largest size
 inline constexpr uint32_t kMaxCapacityLog2 = 40;
-inline constexpr uint32_t kMaxRings = 8192;
+inline constexpr uint32_t kMaxRings = 8192;  // of a policy
 
 // A dictionary entry. Id i of the module is the site whose Flag is i - first_id Flags behind the
 // start of strata_flags: (sites + offset of Site::flag + its value - flags) / 4.

@@ -49,46 +49,53 @@ class AttachLock {
   bool held_ = false;
 };
 
-bool attach_to_collector() {
-  const RingMemory memory = ask_for_memory();
-  if (memory.start == nullptr) return false;
-  auto& header = *reinterpret_cast<abi::Header*>(memory.start);
-  if (++last_generation == kUnattached) last_generation = 1;
-  Attachment& to = state().attachments[last_generation % State::kAttachments];
+void reach(Attachment& to, std::byte* memory, abi::Policy policy) {
+  auto& header = *reinterpret_cast<abi::Header*>(memory);
+  const uint64_t rings_before = static_cast<uint64_t>(policy) * (uint64_t{header.rings} + 1);
   to.generation = last_generation;
   to.rseq = rseq_offset();
   to.rings = to.rseq != 0 ? header.rings : 0;
   to.index = ring_index_offset();
   to.capacity_log2 = header.capacity_log2;
   to.mask = (uint64_t{1} << header.capacity_log2) - 1;
-  to.controls = reinterpret_cast<abi::RingControl*>(memory.start + header.controls);
-  to.data = memory.start + header.data;
-  to.clock = &header.clock;
+  to.controls = reinterpret_cast<abi::RingControl*>(memory + header.controls) + rings_before;
+  to.data = memory + header.data + (rings_before << header.capacity_log2);
+  to.clock = reinterpret_cast<const uint8_t*>(&header.clock) + static_cast<uint32_t>(policy);
   to.header = &header;
-  to.filters = reinterpret_cast<const abi::FilterArea*>(memory.start + header.filters);
+  to.filters = reinterpret_cast<const abi::FilterArea*>(memory + header.filters);
   to.fallback = header.rings;
   to.block_log2 = header.block_log2;
-  to.policy = header.policy;
-  to.wait_us = header.wait_us;
+  to.policy = policy;
   to.dictionary = header.dictionary;
   to.dictionary_size = header.dictionary_size;
+}
+
+bool attach_to_collector() {
+  const RingMemory memory = ask_for_memory();
+  if (memory.start == nullptr) return false;
+  auto& header = *reinterpret_cast<abi::Header*>(memory.start);
+  if (++last_generation == kUnattached) last_generation = 1;
+  auto& each = state().attachments[last_generation % State::kGenerations];
+  for (uint32_t policy = 0; policy < abi::kPolicies; ++policy)
+    reach(each[policy], memory.start, abi::Policy{policy});
 
   store(header.pid, static_cast<uint32_t>(getpid()));
   store(header.memory, memory.descriptor);
   count(header.lost, __atomic_exchange_n(&state().lost, 0, __ATOMIC_RELAXED));
-  store(state().current, static_cast<const Attachment*>(&to));
+  store(state().current, static_cast<const Attachment*>(each));
   store(state().generation, last_generation);
   return true;
 }
 
 // Finds the module in the dictionary, or adds it. A library that is loaded again, even elsewhere,
 // is the same as before, so that loading and unloading for ever fills nothing.
-bool add_module(const Attachment& to, strata_probe_module& module) {
+bool add_module(uint32_t generation, strata_probe_module& module) {
+  const Attachment& to = attachment(generation, abi::Policy::Discard);
   const auto sites_size = static_cast<uint64_t>(module.sites_end - module.sites);
   const auto sites = reinterpret_cast<uint64_t>(module.sites);
   const auto flags = reinterpret_cast<uint64_t>(module.flags);
   const auto found = [&](uint32_t first) {
-    store(module.attached, ModuleIds{to.generation, first}.both());
+    store(module.attached, ModuleIds{generation, first}.both());
     return true;
   };
 
@@ -140,7 +147,7 @@ bool attach_module(strata_probe_module& module) {
       return false;
     }
   }
-  return add_module(attachment(load(state().generation)), module);
+  return add_module(load(state().generation), module);
 }
 
 }  // namespace
@@ -159,7 +166,15 @@ void detach(uint32_t generation) {
 
 void count_unattached() {
   const uint32_t generation = load(state().generation);
-  count(generation != 0 ? attachment(generation).header->lost : state().lost);
+  count(generation != 0 ? header_of(generation).lost : state().lost);
+}
+
+void write_first_to(uint32_t generation, abi::Policy policy) {
+  const Attachment* current = load(state().current);
+  if (current == nullptr || current->generation != generation || current->policy == policy) return;
+  // Not where another thread has attached anew.
+  __atomic_compare_exchange_n(&state().current, &current, &attachment(generation, policy), false,
+                              __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
 }  // namespace strata::probe

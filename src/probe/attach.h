@@ -37,4 +37,7 @@ void detach(uint32_t generation);
 // Events that have no ring.
 void count_unattached();
 
+// This policy alone is wanted: from now on its rings are those that the fast path writes to.
+void write_first_to(uint32_t generation, abi::Policy policy);
+
 }  // namespace strata::probe

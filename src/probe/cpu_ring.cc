@@ -62,7 +62,7 @@ uint64_t ring_index_offset() {
   __asm__ volatile(
       SEQUENCE_BEGIN("%[rseq]") SEQUENCE_COMPARE
       "movq %c[clock](%[at]), %%rdx\n"
-      "movl (%%rdx), %%eax\n"
+      "movzbl (%%rdx), %%eax\n"
       "andl %[clock_mask], %%eax\n"
       "cmpl %c[wanted_clock](%[append]), %%eax\n"
       "jne 12f\n"

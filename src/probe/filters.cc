@@ -50,7 +50,7 @@ bool passes_area(const abi::FilterArea& area, const uint32_t& says, uint32_t fil
 bool is_wanted(const Attachment& on, uint32_t id, View fields) {
   bool read_by_anybody = false;
   for (uint32_t reader = 0; reader < abi::kMaxReaders; ++reader) {
-    const uint32_t& says = on.header->filtering[reader];
+    const uint32_t& says = on.header->filtering[static_cast<uint32_t>(on.policy)][reader];
     const uint32_t filtering = load(says);
     if (filtering == abi::kNobody) continue;
     if (passes_area(on.filters[reader], says, filtering, id, fields)) return true;

@@ -8,8 +8,8 @@
 
 namespace strata::probe {
 
-// Whether any reader of the memory wants a record of this id with these fields, as far as they have
-// told.
+// Whether any reader of this policy's rings wants a record of this id with these fields, as far as
+// they have told.
 bool is_wanted(const Attachment& on, uint32_t id, View fields);
 
 }  // namespace strata::probe

@@ -128,10 +128,9 @@ bool is_sound(const abi::Header& header, uint64_t size) {
   if (header.magic != abi::kMagic || header.version != abi::kVersion || header.size != size)
     return false;
   if (header.rings > abi::kMaxRings || header.capacity_log2 > abi::kMaxCapacityLog2 ||
-      header.block_log2 < abi::kMinBlockLog2 || header.block_log2 >= header.capacity_log2 ||
-      header.policy > abi::Policy::Block)
+      header.block_log2 < abi::kMinBlockLog2 || header.block_log2 >= header.capacity_log2)
     return false;
-  const uint64_t rings = uint64_t{header.rings} + 1;
+  const uint64_t rings = (uint64_t{header.rings} + 1) * abi::kPolicies;
   return header.controls % alignof(abi::RingControl) == 0 &&
          lies_within(header, header.controls, rings * sizeof(abi::RingControl)) &&
          header.dictionary % alignof(abi::Module) == 0 &&

@@ -44,8 +44,8 @@ static_assert(offsetof(abi::RingControl, end) == 8);
 
 // Appends a record to the ring of this CPU, if `attached`, the module's, is of the current
 // attachment and that is `to`; reading the clock at the same time: records of a ring
-// are in the order of their times. With a clock that cannot be read so, and where the collector
-// wants filters or contexts to be looked at, there is no room. To be inlined, within this library,
+// are in the order of their times. With a clock that cannot be read so, and where the collectors
+// want more than a record there (abi::kLook), there is no room. To be inlined, within this library,
 // for speed.
 [[gnu::always_inline]] inline Outcome write_on_cpu(const Attachment& to, uint64_t attached,
                                                    std::byte* rseq, const std::byte* record,
@@ -81,7 +81,7 @@ static_assert(offsetof(abi::RingControl, end) == 8);
       "movq 8(%%r11), %%rax\n"
       "movl %%eax, %%ecx\n"
       "andl $7, %%ecx\n"
-      "cmpl (%%rdx), %%ecx\n"
+      "cmpb (%%rdx), %%cl\n"
       "jne 12f\n"
       "cmpq %%rax, %[head]\n"
       "ja 12f\n"

@@ -10,8 +10,8 @@ namespace strata::probe {
 
 // The C library's symbols and this library's own state; no heap, no thread, no other storage.
 
-// A mapped ring memory, and how this process reaches its parts. Never changes while it is the
-// current one.
+// A mapped ring memory, and how this process reaches its parts, the rings of one policy among them.
+// Never changes while it is the current one.
 struct alignas(128) Attachment {
   uint32_t generation;
   uint32_t rings;  // that are written by restartable sequences; 0: the fallback serves all
@@ -21,13 +21,12 @@ struct alignas(128) Attachment {
   uint64_t mask;  // capacity - 1
   abi::RingControl* controls;
   std::byte* data;
-  const uint32_t* clock;  // the header's
+  const uint8_t* clock;  // this policy's byte of the header's
   abi::Header* header;
   const abi::FilterArea* filters;  // abi::kMaxReaders of them
   uint32_t fallback;               // the number of the fallback ring
   uint32_t block_log2;
   abi::Policy policy;
-  uint32_t wait_us;
   uint32_t dictionary;
   uint32_t dictionary_size;
 
@@ -40,15 +39,16 @@ struct alignas(128) Attachment {
 struct State {
   uint32_t generation;  // of the current attachment; 0: there is none
   uint32_t reserved;
-  const Attachment* current;  // that of this generation, or none; set before it
-  uint64_t attaching;         // the thread that attaches or adds a module; 0: none
-  uint64_t fallback_writer;   // the thread that writes to the fallback ring; 0: none
-  uint64_t retry_at;          // in ns: no attempt to attach before
-  uint64_t lost;              // events for which there was no ring
+  // One of this generation, or none; set before it. Where one policy alone is wanted, its own.
+  const Attachment* current;
+  uint64_t attaching;        // the thread that attaches or adds a module; 0: none
+  uint64_t fallback_writer;  // the thread that writes to the fallback ring; 0: none
+  uint64_t retry_at;         // in ns: no attempt to attach before
+  uint64_t lost;             // events for which there was no ring
   // Several: a thread may still look at an old one while the next comes to be. It notices, by the
   // generation, before it uses what it read.
-  static constexpr uint32_t kAttachments = 16;
-  Attachment attachments[kAttachments];
+  static constexpr uint32_t kGenerations = 8;
+  Attachment attachments[kGenerations][abi::kPolicies];
 };
 
 #if defined(__x86_64__)
@@ -61,11 +61,16 @@ union alignas(kStatePage) StatePage {
   State state;
   std::byte whole[kStatePage];
 };
+static_assert(sizeof(State) <= kStatePage);
 extern StatePage state_page;
 
 inline State& state() { return state_page.state; }
-inline const Attachment& attachment(uint32_t generation) {
-  return state().attachments[generation % State::kAttachments];
+inline const Attachment& attachment(uint32_t generation, abi::Policy policy) {
+  return state().attachments[generation % State::kGenerations][static_cast<uint32_t>(policy)];
+}
+// What is the same whatever the policy.
+inline abi::Header& header_of(uint32_t generation) {
+  return *attachment(generation, abi::Policy::Discard).header;
 }
 
 // What is unique to the thread among those of its process, without a system call.

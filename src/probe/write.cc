@@ -61,7 +61,7 @@ bool wait_for_room(const Attachment& on, abi::RingControl& control, Event& event
   if (on.policy == abi::Policy::Block && load(control.gave_up) != tail + 1) {
     wake_collectors(on);
     const uint64_t now = nanoseconds(CLOCK_MONOTONIC);
-    if (event.deadline == 0) event.deadline = now + uint64_t{on.wait_us} * 1000;
+    if (event.deadline == 0) event.deadline = now + uint64_t{load(on.header->wait_us)} * 1000;
     if (now < event.deadline) {
       sleep_ns(time_for_room(on, event.deadline - now));
       return true;
@@ -127,10 +127,12 @@ uint32_t word_of(const std::byte* record) {
   return word;
 }
 
-// Whether it may still be written there: neither another collector nor another clock has come.
+// Whether it may still be written there: neither another collector nor another clock has come, and
+// these rings are still wanted.
 bool is_current(const Attachment& to, const Event& event) {
-  return load(state().generation) == to.generation &&
-         (load(*to.clock) & abi::kClockMask) == event.clock;
+  const auto asked = abi::ClockWord::of(load(to.header->clock));
+  return load(state().generation) == to.generation && asked.clock == event.clock &&
+         asked.wants(to.policy);
 }
 
 enum class Written : uint8_t { Done, Lost, Full, Stale };
@@ -237,34 +239,53 @@ bool write(const Attachment& to, Event& event) {
   return write(to, event);
 }
 
-// All that is not the common case. More than once only where the collector leaves or another comes
-// at this very moment.
+// Where there is a detour to be made anyway: what filters do not let pass is not written.
+bool write_looking(const Attachment& to, Event& event) {
+  const View fields{event.record + abi::kPayload, event.size - abi::kPayload};
+  if (!is_wanted(to, abi::id_of(word_of(event.record)), fields)) return true;
+  const uint32_t contexts = load(to.header->contexts) & abi::kAllContexts;
+  return contexts != 0 ? write_with_contexts(to, event, contexts) : write(to, event);
+}
+
+// To the rings of every policy that is wanted, but those that have it already: `have`, a mask.
+// Those that may have to wait come last. False: what is wanted has changed.
+bool write_to_wanted(uint32_t generation, const abi::ClockWord& asked, const Event& event,
+                     uint32_t& have) {
+  for (uint32_t number = 0; number < abi::kPolicies; ++number) {
+    const abi::Policy policy{number};
+    if (!asked.wants(policy) || (have & abi::policy_bit(policy)) != 0) continue;
+    const Attachment& to = attachment(generation, policy);
+    const bool is_only = asked.wanted == abi::policy_bit(policy);
+    if (is_only) write_first_to(generation, policy);
+    Event own = event;
+    if (!(asked.looks || !is_only ? write_looking(to, own) : write(to, own))) return false;
+    have |= abi::policy_bit(policy);
+  }
+  return true;
+}
+
+// All that is not the common case. More than once only where a collector leaves or another comes at
+// this very moment.
 [[gnu::noinline, gnu::cold]] void write_slowly(strata_probe_module& module, const uint32_t* flag,
                                                std::byte* record, uint32_t shape) {
+  uint32_t have = 0;
   for (int attempt = 0; attempt < 4; ++attempt) {
     const ModuleIds ids = ids_of(module);
     if (ids.generation != load(state().generation)) {
       if (!attach(module)) break;
       continue;
     }
-    const Attachment& to = attachment(ids.generation);
-    const uint32_t asked = load(to.header->clock);
-    const uint32_t clock = asked & abi::kClockMask;
-    if (clock > static_cast<uint32_t>(abi::Clock::MonotonicRaw)) {
+    const auto asked = abi::ClockWord::of(load(header_of(ids.generation).clock));
+    if (asked.is_closed()) {
       detach(ids.generation);
       continue;
     }
     put_word(record, module, ids.first, flag, shape);
-    Event event{record, shape & ~7u, clock};
-    uint32_t contexts = 0;
-    if ((asked & abi::kLook) != 0) {
-      const View fields{record + abi::kPayload, event.size - abi::kPayload};
-      if (!is_wanted(to, abi::id_of(word_of(record)), fields)) return;
-      contexts = load(to.header->contexts) & abi::kAllContexts;
-    }
-    if (contexts != 0 ? write_with_contexts(to, event, contexts) : write(to, event)) return;
+    const Event event{record, shape & ~7u, asked.clock};
+    if (write_to_wanted(ids.generation, asked, event, have)) return;
   }
-  count_unattached();
+  // Who has it is not to count it. The others, in so short a time, have all come and gone.
+  if (have == 0) count_unattached();
 }
 
 }  // namespace
@@ -307,9 +328,9 @@ extern "C" {
   for (int attempt = 0; attempt < 2; ++attempt) {
     const ModuleIds ids = ids_of(*module);
     if (ids.generation == load(state().generation)) {
-      const uint32_t clock = load(attachment(ids.generation).header->clock) & abi::kClockMask;
-      if (clock > static_cast<uint32_t>(abi::Clock::MonotonicRaw)) return 0;
-      const uint64_t now = read_clock(abi::Clock{clock});
+      const auto asked = abi::ClockWord::of(load(header_of(ids.generation).clock));
+      if (asked.is_closed()) return 0;
+      const uint64_t now = read_clock(abi::Clock{asked.clock});
       return now != 0 ? now : 1;
     }
     if (!attach(*module)) break;

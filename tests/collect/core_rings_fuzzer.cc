@@ -13,8 +13,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     (void)static_cast<bool>(collect::find_core_rings(*core));
   // Past what the input would hardly get right: the size of a whole memory.
   if (size < sizeof(probe::abi::Header)) return 0;
-  std::vector<std::byte> memory(size_t{1} << 17);
+  std::vector<std::byte> memory(size_t{1} << 20);
   std::memcpy(memory.data(), bytes.data(), std::min(size, memory.size()));
-  (void)static_cast<bool>(collect::RingMemory::copy(memory, "core"));
+  for (uint32_t policy = 0; policy < probe::abi::kPolicies; ++policy)
+    (void)static_cast<bool>(collect::RingMemory::copy(memory, probe::abi::Policy{policy}, "core"));
   return 0;
 }

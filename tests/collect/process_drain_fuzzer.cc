@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "collect/process_drain.h"
+#include "fuzzed_memory.h"
 #include "support/temporary_folder.h"
 
 namespace {
@@ -36,22 +37,20 @@ void drain(collect::RingMemory memory, uint64_t quota) {
 
 }  // namespace
 
-// The first byte chooses the policy and the quota; the rest is what the program wrote, from the
-// program's part of the header on. The collector's part is its own.
+// The first byte chooses the policy and the quota; the rest is what the program wrote.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  collect::RingLayout layout;
-  layout.policy = probe::abi::Policy{data[0] % 3u};
-  layout.capacity_log2 = 15;
-  layout.block_log2 = 14;
-  layout.dictionary_size = 512;
+  const collect::RingLayout layout = test::fuzzed_layout(data[0]);
   Result<collect::RingMemory> memory = collect::RingMemory::create(layout, probe::abi::Clock::Tsc);
   if (!memory) abort();
-  constexpr size_t kProgramsPart = offsetof(probe::abi::Header, dictionary_used);
-  const size_t written = std::min(size - 1, layout.size() - kProgramsPart);
-  if (pwrite(memory->descriptor(), data + 1, written, kProgramsPart) !=
-      static_cast<ssize_t>(written))
-    abort();
+  size_t used = 1;
+  for (const test::MemoryPart part : test::programs_parts(layout)) {
+    const size_t written = std::min<size_t>(size - used, part.size);
+    if (pwrite(memory->descriptor(), data + used, written, static_cast<off_t>(part.at)) !=
+        static_cast<ssize_t>(written))
+      abort();
+    used += written;
+  }
   const uint64_t quota = data[0] & 0x80 ? 64 : uint64_t{1} << 20;
   if (layout.policy == probe::abi::Policy::Overwrite) {
     Result<collect::RingMemory> copy = memory->copy();

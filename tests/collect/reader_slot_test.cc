@@ -29,10 +29,11 @@ collect::RingLayout two_rings() {
 // A memory, and others who have it by open files of their own.
 class ReaderSlot : public testing::Test {
  protected:
-  collect::RingMemory open_again() {
+  collect::RingMemory open_again(abi::Policy policy = abi::Policy::Discard) {
     Result<FileDescriptor> file = memory_->reopen();
     EXPECT_TRUE(file);
-    Result<collect::RingMemory> memory = collect::RingMemory::open(std::move(*file), "test");
+    Result<collect::RingMemory> memory =
+        collect::RingMemory::open(std::move(*file), policy, "test");
     EXPECT_TRUE(memory) << memory.error().text();
     return std::move(*memory);
   }
@@ -127,13 +128,13 @@ TEST_F(ReaderSlot, OneThatWasClaimedForSomebodyGoesWithTheDescriptor) {
   Result<FileDescriptor> file = memory_->reopen();
   ASSERT_TRUE(file);
   const std::optional<uint32_t> number =
-      collect::ReaderSlot::claim_for(file->get(), *memory_, Begin::Start);
+      collect::ReaderSlot::claim_for(file->get(), *memory_, abi::Policy::Discard, Begin::Start);
   ASSERT_TRUE(number);
   EXPECT_EQ(*number, 1u);
   {
     // As a socket does it: another number of the same open file.
-    Result<collect::RingMemory> given =
-        collect::RingMemory::open(FileDescriptor(fcntl(file->get(), F_DUPFD_CLOEXEC, 0)), "test");
+    Result<collect::RingMemory> given = collect::RingMemory::open(
+        FileDescriptor(fcntl(file->get(), F_DUPFD_CLOEXEC, 0)), abi::Policy::Discard, "test");
     ASSERT_TRUE(given);
     file->reset();
     EXPECT_TRUE(is_read_by_others(memory_->descriptor()));
@@ -153,6 +154,57 @@ TEST_F(ReaderSlot, ThereAreNoMoreThanTheMemoryHasRoomFor) {
   EXPECT_FALSE(collect::ReaderSlot::claim(*memory_, Begin::Head));
   readers.pop_back();
   EXPECT_TRUE(collect::ReaderSlot::claim(*memory_, Begin::Head));
+}
+
+TEST_F(ReaderSlot, RingsAreWantedWhileSomebodyReadsThem) {
+  const auto wanted = [&] { return memory_->clock_word().said().wanted; };
+  collect::ReaderSlot first = claim(*memory_);
+  EXPECT_EQ(wanted(), abi::policy_bit(abi::Policy::Discard));
+  const collect::RingMemory flight = open_again(abi::Policy::Overwrite);
+  const collect::RingMemory another = open_again(abi::Policy::Overwrite);
+  collect::ReaderSlot second = claim(flight, Begin::Head);
+  collect::ReaderSlot third = claim(another, Begin::Head);
+  EXPECT_EQ(wanted(),
+            abi::policy_bit(abi::Policy::Discard) | abi::policy_bit(abi::Policy::Overwrite));
+  EXPECT_FALSE(second.leave());
+  EXPECT_FALSE(first.leave());
+  EXPECT_EQ(wanted(), abi::policy_bit(abi::Policy::Overwrite));
+  EXPECT_TRUE(third.leave());
+  EXPECT_EQ(wanted(), abi::policy_bit(abi::Policy::Overwrite)) << "until it is closed";
+}
+
+TEST_F(ReaderSlot, AReaderOfOnePolicyHoldsUpNobodyOfAnother) {
+  const collect::RingMemory blocking = open_again(abi::Policy::Block);
+  claim(*memory_);
+  collect::ReaderSlot second = claim(blocking, Begin::Head);
+  second.take(0, 480);
+  EXPECT_EQ(tail(), 0u);
+  EXPECT_EQ(blocking.controls()[0].tail, 480u);
+}
+
+TEST_F(ReaderSlot, WhoComesFindsRoomInRingsThatWereLeftFull) {
+  collect::ReaderSlot first = claim(*memory_);
+  const collect::RingMemory flight = open_again(abi::Policy::Overwrite);
+  claim(flight, Begin::Head);
+  set_head(65536);
+  first.take(0, 640);
+  EXPECT_FALSE(first.leave());
+  const collect::RingMemory other = open_again();
+  EXPECT_EQ(collect::begin_of_heir(other), Begin::Head) << "nobody was killed";
+  claim(other, Begin::Head);
+  EXPECT_EQ(tail(0), 65536u);
+  EXPECT_EQ(tail(1), 65536u);
+}
+
+TEST_F(ReaderSlot, AnHeirBeginsWithWhatWasLeftForItsPolicy) {
+  claim(*memory_);
+  {
+    const collect::RingMemory killed = open_again(abi::Policy::Block);
+    EXPECT_EQ(collect::begin_of_heir(killed), Begin::Head) << "nobody was before";
+    claim(killed, Begin::Head).take(0, 160);
+  }
+  EXPECT_EQ(collect::begin_of_heir(open_again(abi::Policy::Block)), Begin::Tail);
+  EXPECT_EQ(collect::begin_of_heir(open_again()), Begin::Head) << "that one is read";
 }
 
 TEST_F(ReaderSlot, AScribbledTableHoldsUpNobody) {
@@ -184,13 +236,18 @@ TEST(RingMemory, OfSomebodyElseIsTakenOnlyAsItShouldBe) {
   const collect::RingLayout layout = two_rings();
   Result<collect::RingMemory> memory = collect::RingMemory::create(layout, abi::Clock::Tsc);
   ASSERT_TRUE(memory);
-  const Result<collect::RingMemory> again = collect::RingMemory::open(*memory->reopen(), "test");
+  const auto open = [](FileDescriptor file) {
+    return collect::RingMemory::open(std::move(file), abi::Policy::Discard, "test");
+  };
+  const Result<collect::RingMemory> again = open(*memory->reopen());
   ASSERT_TRUE(again) << again.error().text();
   EXPECT_TRUE(again->layout().is_like(layout));
   collect::RingLayout like = layout;
   like.capacity_log2 = 20;
   EXPECT_TRUE(layout.is_like(like)) << "its size is its own";
   like.policy = abi::Policy::Overwrite;
+  EXPECT_TRUE(layout.is_like(like)) << "there are rings for each";
+  like.rings = 2;
   EXPECT_FALSE(layout.is_like(like));
 
   const auto copy = [&](int seals) {
@@ -202,14 +259,13 @@ TEST(RingMemory, OfSomebodyElseIsTakenOnlyAsItShouldBe) {
     fcntl(file.get(), F_ADD_SEALS, seals);
     return file;
   };
-  EXPECT_TRUE(collect::RingMemory::open(copy(F_SEAL_SHRINK | F_SEAL_GROW), "test"));
-  EXPECT_FALSE(collect::RingMemory::open(copy(F_SEAL_GROW), "test"));
-  EXPECT_FALSE(collect::RingMemory::open(copy(0), "test"));
-  EXPECT_FALSE(
-      collect::RingMemory::open(FileDescriptor(::open("/dev/zero", O_RDWR | O_CLOEXEC)), "test"));
+  EXPECT_TRUE(open(copy(F_SEAL_SHRINK | F_SEAL_GROW)));
+  EXPECT_FALSE(open(copy(F_SEAL_GROW)));
+  EXPECT_FALSE(open(copy(0)));
+  EXPECT_FALSE(open(FileDescriptor(::open("/dev/zero", O_RDWR | O_CLOEXEC))));
   FileDescriptor empty(memfd_create("strata-probe-empty", MFD_ALLOW_SEALING | MFD_CLOEXEC));
   fcntl(empty.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
-  EXPECT_FALSE(collect::RingMemory::open(std::move(empty), "test"));
+  EXPECT_FALSE(open(std::move(empty)));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "collect/ring_reader.h"
 #include "collect/site.h"
+#include "fuzzed_memory.h"
 
 namespace {
 
@@ -34,25 +35,21 @@ struct Visitor {
 
 }  // namespace
 
-// The first byte chooses the policy; the rest is what the program wrote, from the program's part of
-// the header on. The collector's parts, the filters among them, are its own.
+// The first byte chooses the policy; the rest is what the program wrote.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace strata;
   if (size == 0) return 0;
-  collect::RingLayout layout;
-  layout.policy = probe::abi::Policy{data[0] % 3u};
-  layout.capacity_log2 = 15;
-  layout.block_log2 = 14;
-  layout.dictionary_size = 512;
+  const collect::RingLayout layout = test::fuzzed_layout(data[0]);
   // The same for all inputs, since most of it is the collector's and stays as it is.
   static std::vector<std::byte> memory(layout.size());
-  constexpr size_t kProgramsPart = offsetof(probe::abi::Header, dictionary_used);
-  std::fill_n(memory.begin() + kProgramsPart, layout.filters() - kProgramsPart, std::byte{0});
-  std::fill(memory.begin() + static_cast<long>(layout.controls()), memory.end(), std::byte{0});
-  const size_t before_filters = std::min(size - 1, layout.filters() - kProgramsPart);
-  std::memcpy(memory.data() + kProgramsPart, data + 1, before_filters);
-  std::memcpy(memory.data() + layout.controls(), data + 1 + before_filters,
-              std::min(size - 1 - before_filters, memory.size() - layout.controls()));
+  size_t used = 1;
+  for (const test::MemoryPart part : test::programs_parts(layout)) {
+    const size_t written = std::min<size_t>(size - used, part.size);
+    std::memcpy(memory.data() + part.at, data + used, written);
+    std::fill_n(memory.begin() + static_cast<long>(part.at + written), part.size - written,
+                std::byte{0});
+    used += written;
+  }
 
   collect::Dictionary dictionary;
   if (Status status = dictionary.update(memory, layout); !status && status.error().cause.empty())
@@ -61,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Visitor visitor{dictionary, memory};
   reader.read_all(memory, visitor);
   if (visitor.bytes > layout.capacity()) abort();
-  if (Result<collect::RingLayout> read = collect::RingLayout::read(memory, "input");
+  if (Result<collect::RingLayout> read = collect::RingLayout::read(memory, layout.policy, "input");
       !read && read.error().cause.empty())
     abort();
   return 0;

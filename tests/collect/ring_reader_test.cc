@@ -195,11 +195,13 @@ TEST(RingLayout, IsReadFromMemoryThatItsMakerLeft) {
   const collect::RingLayout layout = one_ring(abi::Policy::Overwrite);
   Result<collect::RingMemory> memory = collect::RingMemory::create(layout, abi::Clock::Tsc);
   ASSERT_TRUE(memory) << memory.error().text();
-  Result<collect::RingLayout> read = collect::RingLayout::read(memory->bytes(), "core");
+  Result<collect::RingLayout> read =
+      collect::RingLayout::read(memory->bytes(), layout.policy, "core");
   ASSERT_TRUE(read) << read.error().text();
   EXPECT_EQ(read->data(), layout.data());
   EXPECT_EQ(read->policy, abi::Policy::Overwrite);
-  EXPECT_FALSE(collect::RingLayout::read(memory->bytes().first(layout.size() - 1), "core"));
+  EXPECT_FALSE(
+      collect::RingLayout::read(memory->bytes().first(layout.size() - 1), layout.policy, "core"));
 }
 
 }  // namespace

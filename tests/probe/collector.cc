@@ -60,9 +60,15 @@ void Collector::serve() {
     if (!memory) fail(memory.error().text());
     memory->add_contexts(contexts_);
     const std::lock_guard lock(mutex_);
+    for (const abi::Policy policy : also_wanted_) memory->clock_word().want(policy);
     memories_.push_back(std::make_unique<collect::RingMemory>(std::move(*memory)));
     collect::give_rings(*program, *memories_.back());
   }
+}
+
+void Collector::want(abi::Policy policy) {
+  const std::lock_guard lock(mutex_);
+  also_wanted_.push_back(policy);
 }
 
 size_t Collector::attached() {
@@ -83,14 +89,22 @@ collect::RingMemory& Collector::memory(size_t number) {
 
 void Collector::close_all() {
   const std::lock_guard lock(mutex_);
-  for (const auto& memory : memories_) memory->close();
+  for (const auto& memory : memories_) memory->clock_word().close();
 }
 
-KeptRings Collector::read(size_t number) {
-  const collect::RingMemory& from = memory(number);
+KeptRings Collector::read(size_t number, abi::Policy policy) {
+  Result<FileDescriptor> file = memory(number).reopen();
+  if (!file) fail(file.error().text());
+  const Result<collect::RingMemory> rings =
+      collect::RingMemory::open(std::move(*file), policy, "test");
+  if (!rings) fail(rings.error().text());
+  return read_rings(*rings);
+}
+
+KeptRings read_rings(const collect::RingMemory& from) {
+  const collect::RingLayout& layout = from.layout();
   collect::Dictionary dictionary;
-  if (Status status = dictionary.update(from.bytes(), layout_); !status)
-    fail(status.error().text());
+  if (Status status = dictionary.update(from.bytes(), layout); !status) fail(status.error().text());
   KeptRings kept;
   struct Visitor {
     const collect::Dictionary& dictionary;
@@ -111,8 +125,8 @@ KeptRings Collector::read(size_t number) {
     }
     void lost(uint64_t events) { missing += events; }
   };
-  for (uint32_t ring = 0; ring <= layout_.rings; ++ring) {
-    collect::RingReader reader(layout_, ring);
+  for (uint32_t ring = 0; ring <= layout.rings; ++ring) {
+    collect::RingReader reader(layout, ring);
     reader.read_all(from.bytes(), Visitor{dictionary, kept.rings.emplace_back(), kept.lost});
     if (reader.broken()) fail("a head that cannot be");
     kept.damaged += reader.damaged();

@@ -47,6 +47,9 @@ struct KeptRings {
   std::vector<KeptRecord> all() const;
 };
 
+// What rings of the memory's policy hold, of a program that does not write any more.
+KeptRings read_rings(const collect::RingMemory& memory);
+
 // A collector within a test: serves the handshake in a thread, gives every process that asks a
 // memory of its own, and reads them when all is over. Nothing is drained meanwhile.
 class Collector {
@@ -57,12 +60,16 @@ class Collector {
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
+  // Programs that ask from now on write to the rings of this policy, too.
+  void want(probe::abi::Policy policy);
   // Processes that ask, so far; each attachment counts.
   size_t attached();
   // Whether the first one has mapped its memory.
   bool is_used();
   collect::RingMemory& memory(size_t number);
-  KeptRings read(size_t number = 0);
+  KeptRings read(size_t number = 0) { return read_rings(memory(number)); }
+  // The same of another policy's rings.
+  KeptRings read(size_t number, probe::abi::Policy policy);
   // Closes all memories that were given: who writes attaches anew.
   void close_all();
 
@@ -72,6 +79,7 @@ class Collector {
   collect::RingLayout layout_;
   probe::abi::Clock clock_;
   uint32_t contexts_;
+  std::vector<probe::abi::Policy> also_wanted_;
   TemporaryFolder folder_;
   std::optional<collect::Listener> listener_;
   FileDescriptor stop_;

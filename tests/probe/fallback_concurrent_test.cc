@@ -36,7 +36,9 @@ struct Counted {
   void lost(uint64_t events) { missing += events; }
 };
 
-TEST(Fallback, ManyWritersAndAReader) {
+// So many events of each writer, all of which the reader is to have, whatever `meanwhile` does.
+template <typename Meanwhile>
+void write_and_read(Meanwhile meanwhile) {
   collect::RingLayout layout = small_layout(probe::abi::Policy::Block, false);
   layout.wait_us = 10'000'000;
   Collector collector(layout);
@@ -54,6 +56,7 @@ TEST(Fallback, ManyWritersAndAReader) {
   collect::RingReader reader(layout, layout.rings);
   Counted counted;
   while (counted.kept + counted.missing < Told::kThreads * kEach) {
+    meanwhile(memory);
     if (!reader.read_block(memory.bytes(), counted)) usleep(100);
     slot->take(layout.rings, reader.position());
   }
@@ -64,6 +67,34 @@ TEST(Fallback, ManyWritersAndAReader) {
   EXPECT_EQ(counted.missing, 0u);
   EXPECT_TRUE(counted.in_order);
   EXPECT_EQ(reader.damaged(), 0u);
+}
+
+TEST(Fallback, ManyWritersAndAReader) {
+  write_and_read([](const collect::RingMemory&) {});
+}
+
+TEST(Fallback, ReadersOfOtherPoliciesComeAndGo) {
+  std::optional<collect::RingMemory> other;
+  std::optional<collect::ReaderSlot> slot;
+  uint32_t turn = 0;
+  write_and_read([&](const collect::RingMemory& memory) {
+    ++turn;
+    if (slot) {
+      EXPECT_FALSE(slot->leave());
+      slot.reset();
+      return;
+    }
+    const auto policy = turn % 4 == 1 ? probe::abi::Policy::Overwrite : probe::abi::Policy::Discard;
+    Result<FileDescriptor> file = memory.reopen();
+    ASSERT_TRUE(file);
+    Result<collect::RingMemory> opened =
+        collect::RingMemory::open(std::move(*file), policy, "test");
+    ASSERT_TRUE(opened) << opened.error().text();
+    other.emplace(std::move(*opened));
+    slot = collect::ReaderSlot::claim(*other, collect::Begin::Head);
+    ASSERT_TRUE(slot);
+  });
+  EXPECT_GT(turn, 1u);
 }
 
 }  // namespace

@@ -67,42 +67,57 @@ void expect_times_in_order(const KeptRings& kept) {
                                [](const auto& a, const auto& b) { return a.time < b.time; }));
 }
 
+void expect_completed(const KeptRings& kept, const SharedTold& told, uint32_t threads,
+                      bool overwrites) {
+  EXPECT_EQ(kept.damaged, 0u);
+  expect_times_in_order(kept);
+  if (!overwrites) {
+    // A call may have been made and not yet told.
+    EXPECT_GE(kept.kept() + kept.lost, told->all_completed());
+    EXPECT_LE(kept.kept() + kept.lost, told->all_completed() + threads);
+  } else {
+    EXPECT_EQ(kept.lost, 0u);
+  }
+  for (uint32_t thread = 0; thread < threads; ++thread) {
+    const std::vector<uint64_t> numbers = numbers_of(kept, thread);
+    EXPECT_EQ(std::adjacent_find(numbers.begin(), numbers.end()), numbers.end()) << "twice";
+    const uint64_t completed = told->completed[thread];
+    if (!overwrites || completed == 0) continue;
+    // From the oldest that every ring still has: all of them. With several threads, a thread may
+    // have been off for longer than its last ring kept its records.
+    if (threads > 1) continue;
+    uint64_t from = 0;
+    for (const auto& ring : kept.rings) {
+      if (ring.empty()) continue;
+      from = std::max(from, ring.front().at<uint64_t>(4));
+    }
+    const auto first = std::lower_bound(numbers.begin(), numbers.end(), from);
+    ASSERT_NE(first, numbers.end());
+    EXPECT_EQ(static_cast<uint64_t>(numbers.end() - first), numbers.back() - *first + 1) << "gap";
+    EXPECT_GE(numbers.back() + 1, completed);
+  }
+}
+
 TEST_P(Killed, EveryCompletedCallIsThere) {
-  const bool overwrites = GetParam().policy == abi::Policy::Overwrite;
   for (int round = 0; round < kKills && !HasFailure(); ++round) {
     const uint32_t threads = 1 + round % 3;
     Collector collector(layout());
     const SharedTold told;
     kill_one(collector, told, threads);
     ASSERT_EQ(collector.attached(), 1u);
-    const KeptRings kept = collector.read();
-    EXPECT_EQ(kept.damaged, 0u);
-    expect_times_in_order(kept);
-    if (!overwrites) {
-      // A call may have been made and not yet told.
-      EXPECT_GE(kept.kept() + kept.lost, told->all_completed());
-      EXPECT_LE(kept.kept() + kept.lost, told->all_completed() + threads);
-    } else {
-      EXPECT_EQ(kept.lost, 0u);
-    }
-    for (uint32_t thread = 0; thread < threads; ++thread) {
-      const std::vector<uint64_t> numbers = numbers_of(kept, thread);
-      EXPECT_EQ(std::adjacent_find(numbers.begin(), numbers.end()), numbers.end()) << "twice";
-      const uint64_t completed = told->completed[thread];
-      if (!overwrites || completed == 0) continue;
-      // From the oldest that every ring still has: all of them. With several threads, a thread may
-      // have been off for longer than its last ring kept its records.
-      if (threads > 1) continue;
-      uint64_t from = 0;
-      for (const auto& ring : kept.rings) {
-        if (ring.empty()) continue;
-        from = std::max(from, ring.front().at<uint64_t>(4));
-      }
-      const auto first = std::lower_bound(numbers.begin(), numbers.end(), from);
-      ASSERT_NE(first, numbers.end());
-      EXPECT_EQ(static_cast<uint64_t>(numbers.end() - first), numbers.back() - *first + 1) << "gap";
-      EXPECT_GE(numbers.back() + 1, completed);
-    }
+    expect_completed(collector.read(), told, threads, GetParam().policy == abi::Policy::Overwrite);
+  }
+}
+
+TEST_P(Killed, EveryCompletedCallIsThereForEveryPolicyThatIsWanted) {
+  for (int round = 0; round < kKills / 4 && !HasFailure(); ++round) {
+    const uint32_t threads = 1 + round % 3;
+    Collector collector(layout());
+    for (const abi::Policy policy : kPolicies) collector.want(policy);
+    const SharedTold told;
+    kill_one(collector, told, threads);
+    for (const abi::Policy policy : kPolicies)
+      expect_completed(collector.read(0, policy), told, threads, policy == abi::Policy::Overwrite);
   }
 }
 

@@ -41,7 +41,7 @@ void set_filters(Collector& collector, const collect::SiteFilters& wanted) {
   collect::RingMemory& memory = collector.memory(0);
   collect::Dictionary dictionary;
   ASSERT_TRUE(dictionary.update(memory.bytes(), memory.layout()));
-  collect::DrainFilter(wanted).update(dictionary, memory, 0);
+  collect::DrainFilter(wanted, collect::ChosenSites(), 0).update(dictionary, memory, 0);
 }
 
 TEST_P(Looking, WhatAFilterDropsDoesNotReachTheRing) {
@@ -136,7 +136,8 @@ TEST_P(Looking, ARecordIsWrittenWhereAnyReaderWantsIt) {
   // As another reader would, that shares the memory.
   const auto say = [&](uint32_t wanted) {
     auto* const header = const_cast<std::byte*>(collector.memory(0).bytes().data());
-    __atomic_store_n(&reinterpret_cast<abi::Header*>(header)->filtering[abi::kMaxReaders - 1],
+    auto& filtering = reinterpret_cast<abi::Header*>(header)->filtering;
+    __atomic_store_n(&filtering[static_cast<uint32_t>(GetParam().policy)][abi::kMaxReaders - 1],
                      wanted, __ATOMIC_RELEASE);
   };
   std::jthread collecting([&] {

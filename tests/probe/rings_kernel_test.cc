@@ -144,7 +144,8 @@ TEST_P(Rings, TenThousandThreadsThatComeAndGo) {
 TEST_P(Rings, ACollectorThatLeavesIsFollowedByTheNext) {
   Collector collector(layout());
   const SharedTold told;
-  std::jthread leaving([&] { when_handed_over(told, 1, [&] { collector.memory(0).close(); }); });
+  std::jthread leaving(
+      [&] { when_handed_over(told, 1, [&] { collector.memory(0).clock_word().close(); }); });
   EXPECT_EQ(in_child([&] {
               switch_on();
               fire(told, 0, 10);
@@ -161,7 +162,8 @@ TEST_P(Rings, TheClockChangesAtABlock) {
   Collector collector(layout(), abi::Clock::TscOrdered);
   const SharedTold told;
   std::jthread changing([&] {
-    when_handed_over(told, 1, [&] { collector.memory(0).set_clock(abi::Clock::MonotonicRaw); });
+    when_handed_over(told, 1,
+                     [&] { collector.memory(0).clock_word().set_clock(abi::Clock::MonotonicRaw); });
   });
   EXPECT_EQ(in_child([&] {
               switch_on();

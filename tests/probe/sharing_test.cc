@@ -1,83 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several collectors over one program, each for a session of its own.
+// Several sessions over one program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
-
-#include "collect/collector.h"
-#include "stress.h"
+#include "sessions.h"
 
 namespace strata::test {
 namespace {
 
 namespace abi = probe::abi;
 
-class Sharing : public testing::Test {
- protected:
-  void SetUp() override { setenv(abi::kSocketVariable, folder_.file("socket").c_str(), 1); }
-  void TearDown() override { unsetenv(abi::kSocketVariable); }
-
-  // Everything, or one site of the provider "stress".
-  collect::CollectorOptions options(const char* site = nullptr) {
-    collect::CollectorOptions options;
-    options.socket = folder_.file("socket");
-    options.folder = folder_.file("session" + std::to_string(sessions_++));
-    std::filesystem::create_directory(options.folder);
-    options.layout = small_layout(abi::Policy::Discard, true);
-    if (site != nullptr) {
-      collect::Site chosen;
-      chosen.provider = "stress";
-      chosen.name = site;
-      options.sites.add(chosen);
-    }
-    return options;
-  }
-  std::unique_ptr<collect::Collector> start(const collect::CollectorOptions& options) {
-    Result<std::unique_ptr<collect::Collector>> collector = collect::Collector::start(options);
-    if (!collector) ADD_FAILURE() << collector.error().text();
-    return collector ? std::move(*collector) : nullptr;
-  }
-  // Ends it. Its events, and losses.
-  static collect::TraceTotals end(collect::Collector& collector) {
-    const Status status = collector.stop();
-    EXPECT_TRUE(status) << status.error().text();
-    collect::TraceTotals sum;
-    for (const collect::ProgramTraces::Told& trace : collector.traces()) {
-      sum.events += trace.totals.events;
-      sum.lost += trace.totals.lost;
-      sum.lost_unknown += trace.totals.lost_unknown;
-    }
-    return sum;
-  }
-
-  TemporaryFolder folder_;
-  int sessions_ = 0;
-};
-
-// Fires both sites, so often.
-void fire_both(uint64_t count) {
-  switch_on();
-  for (uint64_t number = 0; number < count; ++number) {
-    STRATA_TRACE(stress, step, 0, number);
-    STRATA_TRACE(stress, handler, number);
-  }
-}
-
-// The program: from stage 1 on, handing over between the parts.
-[[noreturn]] void fire_in_three_parts(const SharedTold& told) {
-  while (told->stage != 1) usleep(100);
-  fire_both(100);
-  hand_over(told, 2);
-  fire_both(100);
-  hand_over(told, 4);
-  fire_both(100);
-  _exit(0);
-}
+using Sharing = Sessions;
 
 TEST_F(Sharing, EachSessionHasWhatItChose) {
   const auto steps = start(options("step"));
@@ -146,7 +83,7 @@ TEST_F(Sharing, WhatASessionThatWasKilledLeftInTheRingsIsTakenOver) {
   EXPECT_EQ(kept.lost + kept.lost_unknown, 0u);
 }
 
-TEST_F(Sharing, AProgramLeavesTheRingsOfAKilledSessionThatDidOtherwiseWhenTheyAreFull) {
+TEST_F(Sharing, AProgramGoesOnInOtherRingsAfterAKilledSessionThatDidOtherwiseWhenTheyAreFull) {
   const SharedTold told;
   const pid_t child = fork();
   if (child == 0) {
@@ -175,15 +112,40 @@ TEST_F(Sharing, AProgramLeavesTheRingsOfAKilledSessionThatDidOtherwiseWhenTheyAr
   EXPECT_EQ(end(*next).events, 200u);
 }
 
+TEST_F(Sharing, ProgramsThatAskWhileTheSocketChangesHandsAreServed) {
+  for (int round = 0; round < 3; ++round) {
+    const SharedTold told;
+    const pid_t parent = fork();  // of many short programs, which have nothing of the collectors'
+    if (parent == 0) {
+      while (told->stage != 1) usleep(100);
+      for (; told->stage == 1; ++told->handled) in_child([] { fire_both(5); });
+      _exit(0);
+    }
+    const auto first = start(options());
+    const auto stays = start(options());
+    const auto another = start(options());
+    ASSERT_TRUE(first && stays && another);
+    const auto wait_for_more = [&] {
+      for (const uint64_t seen = told->handled; told->handled < seen + 3;) usleep(100);
+    };
+    told->stage = 1;
+    wait_for_more();
+    end(*first);
+    wait_for_more();
+    end(*another);  // which may own the socket now
+    wait_for_more();
+    told->stage = 2;
+    waitpid(parent, nullptr, 0);
+    const collect::TraceTotals kept = end(*stays);
+    EXPECT_EQ(kept.events, 10 * told->handled);
+    EXPECT_EQ(kept.lost, 0u);
+  }
+}
+
 TEST_F(Sharing, ASessionThatCannotShareIsTold) {
   const auto first = start(options());
   ASSERT_TRUE(first);
   collect::CollectorOptions other = options();
-  other.layout.policy = abi::Policy::Overwrite;
-  const auto refused = collect::Collector::start(other);
-  ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().text(), testing::HasSubstr("rings are full"));
-  other = options();
   other.clock = abi::Clock::MonotonicRaw;
   const auto on_another_clock = collect::Collector::start(other);
   ASSERT_FALSE(on_another_clock);

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <iterator>
 #include <new>
 #include <ostream>
 #include <string>
@@ -72,6 +73,10 @@ inline void fire(const SharedTold& told, uint32_t thread, uint64_t count = UINT6
     told->completed[thread].store(number + 1, std::memory_order_relaxed);
   }
 }
+
+inline constexpr probe::abi::Policy kPolicies[] = {
+    probe::abi::Policy::Discard, probe::abi::Policy::Overwrite, probe::abi::Policy::Block};
+static_assert(std::size(kPolicies) == probe::abi::kPolicies);
 
 // The ways a ring is used.
 struct Way {

@@ -9,33 +9,7 @@ import time
 
 import machine
 import programs
-from programs import app_parts, go, kept, told
-
-
-class Flight:
-    """A flight recorder of a program, in the background."""
-
-    def __init__(self, out, emitter, *words):
-        self.out = out
-        self.process = machine.start("--flight", "-o", out, "--no-state", "--json", "--app",
-                                     emitter.program, *words)
-
-    def __enter__(self):
-        # It answers when it records.
-        ready = lambda: self.process.poll() is not None or machine.run(
-            "session", "snapshot", self.out.name, "-o", f"{self.out}-first").returncode == 0
-        assert machine.wait_for(ready) and self.process.poll() is None, self.process.communicate()
-        return self
-
-    def snapshot(self, name):
-        folder = self.out.with_name(f"{self.out.name}-{name}")
-        return folder, json.loads(machine.fine("session", "snapshot", self.out.name, "--json", "-o",
-                                               folder))
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
-        self.process.communicate(timeout=60)
+from programs import Flight, app_parts, go, kept, told
 
 
 def numbers(folder):

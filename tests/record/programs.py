@@ -4,7 +4,9 @@
 import json
 import os
 import pathlib
+import resource
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -49,7 +51,7 @@ class Emitter:
         if wait:
             environment["WAIT"] = "1"
         return subprocess.Popen([self.program, file, *map(str, words)], env=environment,
-                                stdin=subprocess.PIPE)
+                                cwd=self.folder, stdin=subprocess.PIPE)
 
 
 def told(file):
@@ -74,6 +76,32 @@ def recorder(out, *words):
     return process
 
 
+class Flight:
+    """A flight recorder of a program, in the background."""
+
+    def __init__(self, out, emitter, *words):
+        self.out = out
+        self.process = machine.start("--flight", "-o", out, "--no-state", "--json", "--app",
+                                     emitter.program, *words)
+
+    def __enter__(self):
+        # It answers when it records.
+        ready = lambda: self.process.poll() is not None or machine.run(
+            "session", "snapshot", self.out.name, "-o", f"{self.out}-first").returncode == 0
+        assert machine.wait_for(ready) and self.process.poll() is None, self.process.communicate()
+        return self
+
+    def snapshot(self, name):
+        folder = self.out.with_name(f"{self.out.name}-{name}")
+        return folder, json.loads(machine.fine("session", "snapshot", self.out.name, "--json", "-o",
+                                               folder))
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        self.process.communicate(timeout=60)
+
+
 def kept(trace):
     """Events in a CTF trace; Babeltrace 1 and 2, where they are there, find as many."""
     events = machine.info(trace)["events"]
@@ -85,6 +113,48 @@ def kept(trace):
         assert done.returncode == 0, (reader, done.stderr)
         assert done.stdout.count("\n") == events, (reader, done.stdout.count("\n"), events)
     return events
+
+
+def kill(process):
+    process.kill()
+    process.communicate()
+
+
+def counts(out, name="app-emitter"):
+    """Events that were kept of a program, and that were lost."""
+    parts = [part for part in app_parts(out) if part["file"] == name]
+    if not parts:
+        return 0, 0
+    (part,) = parts
+    assert part["lost_unknown"] == 0, part
+    return kept(out / name), part["lost"]
+
+
+def wait_for_written(out, events):
+    """Until so many are in the files."""
+    trace = out / "app-emitter"
+    assert machine.wait_for(lambda: (trace / "metadata").exists() and
+                            machine.info(trace).get("events", 0) >= events, 60)
+
+
+def wait_for_told(file, more):
+    reached = told(file) + more
+    assert machine.wait_for(lambda: told(file) >= reached, 60), told(file)
+
+
+def core_of(process, folder):
+    """It ends, and leaves a core file in the folder where it runs. None: core files go elsewhere."""
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
+    if pattern.startswith("|") or "/" in pattern:
+        print("core files go elsewhere: recovering from one was not tried")
+        process.kill()
+        process.wait()
+        return None
+    resource.prlimit(process.pid, resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2)
+    process.send_signal(signal.SIGABRT)
+    assert process.wait() == -signal.SIGABRT
+    (core,) = folder.glob("core*")
+    return core.rename(folder / f"taken-{process.pid}")
 
 
 def run(*tests):
