@@ -89,12 +89,15 @@ DescriptorTable& Descriptors::unshare(TaskId task) {
 }
 
 void Descriptors::enter(const trace::Event& event, TaskId task, NameId syscall) {
-  reader_.read(event, syscall, names_, of_task(task).call);
+  OfTask& of = of_task(task);
+  of.losses_seen = losses_;
+  reader_.read(event, syscall, names_, of.call);
 }
 
 void Descriptors::leave(const trace::Event& event, TaskId task, int64_t result) {
   if (task >= of_task_.size() || of_task_[task].call.call == nullptr) return;
   const EnteredFileCall& call = of_task_[task].call;
+  if (of_task_[task].losses_seen != losses_) return;  // it may be another that returns
   const auto bytes = static_cast<uint64_t>(std::max<int64_t>(result, 0));
   if (call.call->effect == FileEffect::Close) {
     // Also where it reports an error: the descriptor is gone.
@@ -105,7 +108,7 @@ void Descriptors::leave(const trace::Event& event, TaskId task, int64_t result) 
         open(table_of(task), result, call.kind(), call.text, call.closes_on_exec());
         break;
       case FileEffect::OpenPair: {
-        const auto [one, other] = FileCallReader::returned_pair(event);
+        const auto [one, other] = reader_.returned_pair(event);
         open(table_of(task), one, call.kind(), {}, call.closes_on_exec());
         open(table_of(task), other, call.kind(), {}, call.closes_on_exec());
         break;
@@ -113,7 +116,7 @@ void Descriptors::leave(const trace::Event& event, TaskId task, int64_t result) 
       case FileEffect::Accept: {
         const bool is_local = kind_of(task, call.fd) == FileKind::LocalSocket;
         open(table_of(task), result, is_local ? FileKind::LocalSocket : FileKind::Socket,
-             FileCallReader::returned_address(event), call.closes_on_exec());
+             reader_.returned_address(event), call.closes_on_exec());
         break;
       }
       case FileEffect::Duplicate:

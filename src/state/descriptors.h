@@ -64,6 +64,7 @@ class Descriptors {
   struct OfTask {
     TableId table = kNoTable;
     EnteredFileCall call = {};  // that has not returned
+    uint32_t losses_seen = 0;   // when it was entered
     Traffic traffic = {};
   };
 

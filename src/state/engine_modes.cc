@@ -165,8 +165,7 @@ void Engine::on_syscall_exit(const trace::Event& event, CpuIndex index) {
   const TaskId id = cpus_[index].task;
   if (id == kNoTask || id == cpus_[index].idle) return;
   settle(index, now_);
-  // One whose entry was not seen tells nothing.
-  if (tasks_[id].stack.depth() > 1) descriptors_.leave(event, id, part(event, Role::ReturnValue));
+  descriptors_.leave(event, id, part(event, Role::ReturnValue));
   set_bottom(id, index, Mode::User);
   show(index);
 }

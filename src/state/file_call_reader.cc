@@ -86,9 +86,15 @@ void FileCallReader::read(const trace::Event& event, NameId syscall, const Names
     call.text.assign(event.text(fields->text));
 }
 
+const FileCallReader::ReturnFields& FileCallReader::returned(const trace::EventType& type) {
+  if (const ReturnFields* known = returns_.find(&type)) return *known;
+  ReturnFields fields{type.ref("fildes"), AddressFields(type)};
+  if (!fields.pair) fields.pair = type.ref("socket");
+  return *returns_.add(&type, fields);
+}
+
 std::pair<int32_t, int32_t> FileCallReader::returned_pair(const trace::Event& event) {
-  trace::FieldRef ref = event.type->ref("fildes");
-  if (!ref) ref = event.type->ref("socket");
+  const trace::FieldRef& ref = returned(*event.type).pair;
   const Bytes pair = event.bytes(ref);
   if (pair.size() != 2 * sizeof(int32_t)) return {-1, -1};
   return {static_cast<int32_t>(load<uint32_t>(pair.data(), ref.swap)),
@@ -96,7 +102,7 @@ std::pair<int32_t, int32_t> FileCallReader::returned_pair(const trace::Event& ev
 }
 
 std::string FileCallReader::returned_address(const trace::Event& event) {
-  return AddressFields(*event.type).text(event);
+  return returned(*event.type).address.text(event);
 }
 
 }  // namespace strata::state

@@ -10,6 +10,7 @@
 #include "state/file_calls.h"
 #include "state/names.h"
 #include "trace/event.h"
+#include "trace/type_table.h"
 
 namespace strata::state {
 
@@ -58,12 +59,20 @@ class FileCallReader {
   // `call` is overwritten, its text's memory used again.
   void read(const trace::Event& event, NameId syscall, const Names& names, EnteredFileCall& call);
 
-  // What only the event of a call's return tells: both descriptors of a pair, the peer's address.
-  static std::pair<int32_t, int32_t> returned_pair(const trace::Event& event);
-  static std::string returned_address(const trace::Event& event);
+  // What only the event of a call's return tells: both descriptors of a pair, below 0 where it does
+  // not; the peer's address.
+  std::pair<int32_t, int32_t> returned_pair(const trace::Event& event);
+  std::string returned_address(const trace::Event& event);
 
  private:
+  struct ReturnFields {
+    trace::FieldRef pair;
+    AddressFields address;
+  };
+  const ReturnFields& returned(const trace::EventType& type);
+
   std::vector<std::unique_ptr<FileCallFields>> fields_;  // by the call's name
+  trace::TypeTable<ReturnFields> returns_;
 };
 
 }  // namespace strata::state

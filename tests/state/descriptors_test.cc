@@ -175,6 +175,18 @@ TEST(Descriptors, AfterALossNoneIsKnown) {
   EXPECT_EQ(calls.count(5), 0u);
   calls.opens(4, "/tmp/b");
   EXPECT_EQ(calls.count(5), 1u);
+  calls.enter("openat", {-100, 0, 0, 0}, "/tmp/c");
+  calls.lost().event("syscalls", "sys_exit_openat", {{"ret", 4}});
+  EXPECT_EQ(calls.count(5), 0u) << "it may have been another call that returned";
+}
+
+TEST(Descriptors, ASwitchThatWasNotRecordedIsNoLoss) {
+  Calls calls;
+  calls.opens(3, "/tmp/a").enter("openat", {-100, 0, 0, 0}, "/tmp/b");
+  calls.at(10, 0, 6).returns("read");
+  calls.at(20, 0, 5).event("syscalls", "sys_exit_openat", {{"ret", 4}});
+  EXPECT_EQ(calls.name(5, 3), "/tmp/a");
+  EXPECT_EQ(calls.name(5, 4), "/tmp/b");
 }
 
 TEST(Descriptors, OfATaskThatEndedAreClosed) {
