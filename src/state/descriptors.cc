@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace strata::state {
 namespace {
@@ -225,10 +226,8 @@ void Descriptors::tell_process(TaskId task, uint64_t address) {
   join(task, table);
   if (address == 0) return;
   const auto [found, is_new] = by_address_.emplace(address, table);
-  if (is_new)
-    tables_[table].address = address;
-  else
-    join(task, found->second);
+  if (!is_new) return join(task, found->second);
+  by_address_.erase(std::exchange(tables_[table].address, address));
 }
 
 void Descriptors::tell_descriptor(Tid process, uint64_t address, int32_t fd, uint32_t flags,
