@@ -72,6 +72,20 @@ TaskState wait_in(std::string_view syscall, bool uninterruptible) {
   return uninterruptible && is_file_call(syscall) ? WaitDisk : WaitOther;
 }
 
+TaskState wait_for(FileKind kind, TaskState otherwise) {
+  switch (kind) {
+    case FileKind::Pipe:
+    case FileKind::LocalSocket:  // which is one both ways
+      return WaitPipe;
+    case FileKind::Socket:
+      return WaitNetwork;
+    case FileKind::Timer:
+      return WaitTimer;
+    default:
+      return otherwise;
+  }
+}
+
 TaskState wait_ended_by_syscall(std::string_view syscall) {
   if (syscall == "write" || syscall == "writev" || syscall == "read" || syscall == "readv" ||
       syscall == "splice" || syscall == "tee" || syscall == "vmsplice")

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "state/file_calls.h"
 #include "state/mode.h"
 
 namespace strata::state {
@@ -10,6 +11,9 @@ namespace strata::state {
 // What a task waits for that went to sleep in this system call, so far as the call alone tells.
 // `uninterruptible`: its sleep is one that signals do not end.
 TaskState wait_in(std::string_view syscall, bool uninterruptible);
+
+// The same, where it is known what the descriptor leads to that the call is about.
+TaskState wait_for(FileKind kind, TaskState otherwise);
 
 // What a task must have waited for that another woke in this system call; that an interrupt woke.
 TaskState wait_ended_by_syscall(std::string_view syscall);

@@ -111,6 +111,9 @@ void Engine::lose(CpuIndex index) {
     if (cpu.task != kNoTask) tasks_[cpu.task].losses_seen = static_cast<uint32_t>(losses_.size());
   if (id != kNoTask) see_losses(id);
   show(index);
+  descriptors_.lose();
+  block_devices_.lose(cpus_[index].last_event);
+  memory_.lose();
 }
 
 void Engine::miss_switch(CpuIndex index) {
@@ -214,6 +217,7 @@ void Engine::settle_all(int64_t time) {
       task.stack[level].cpu_at_entry = task.cpu_ns;
     }
   }
+  block_devices_.settle(now_);
   for (VcpuIndex vcpu = 0; vcpu < vms_.vcpus().size(); ++vcpu) {
     const Vcpu& at = vms_.vcpus()[vcpu];
     set_vcpu_state(vcpu, at.state, at.info);
@@ -224,6 +228,11 @@ void Engine::settle_all(int64_t time) {
 void Engine::reset_statistics(int64_t time) {
   settle_all(time);
   statistics_.reset();
+  descriptors_.reset();
+  block_devices_.reset(now_);
+  interfaces_.clear();
+  memory_.reset();
+  interrupts_.clear();
   begin_ = now_;
   for (Cpu& cpu : cpus_) cpu.ns = {};
   for (TaskId id = 0; id < tasks_.size(); ++id) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,10 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "state/block.h"
 #include "state/cpu.h"
+#include "state/descriptors.h"
 #include "state/index_writer.h"
+#include "state/memory.h"
 #include "state/mode.h"
 #include "state/names.h"
+#include "state/network.h"
 #include "state/statistics.h"
 #include "state/task.h"
 #include "state/vm.h"
@@ -80,6 +85,12 @@ class Engine {
   const Vms& vms() const { return vms_; }
   const Names& names() const { return names_; }
   const Statistics& statistics() const { return statistics_; }
+  const Descriptors& descriptors() const { return descriptors_; }
+  const BlockDevices& block_devices() const { return block_devices_; }
+  const Interfaces& interfaces() const { return interfaces_; }
+  const Memory& memory() const { return memory_; }
+  // From entry to exit, of each line and vector by its name.
+  const std::map<std::pair<Mode, NameId>, Durations>& interrupts() const { return interrupts_; }
   // Event types by the number that the statistics call them.
   const std::vector<const trace::EventType*>& types() const { return type_list_; }
   // Null: nobody told.
@@ -146,8 +157,8 @@ class Engine {
   void on_exit(const trace::Event& event, CpuIndex index);
   void on_free(const trace::Event& event);
   void on_exec(CpuIndex index);
-  void on_syscall_entry(CpuIndex index, NameId syscall);
-  void on_syscall_exit(CpuIndex index);
+  void on_syscall_entry(const trace::Event& event, CpuIndex index, NameId syscall);
+  void on_syscall_exit(const trace::Event& event, CpuIndex index);
   void on_fault(CpuIndex index, bool in_user);
   void on_vm_entry(const trace::Event& event, CpuIndex index);
   void on_vm_exit(const trace::Event& event, CpuIndex index);
@@ -156,6 +167,11 @@ class Engine {
   void on_state_task(const trace::Event& event);
   void on_state_owner(const trace::Event& event);
   void on_state_vm(const trace::Event& event);
+  void on_state_file(const trace::Event& event);
+  void on_device(const trace::Event& event, CpuIndex index);
+  void on_block(const trace::Event& event, TaskId task);
+  void on_network(const trace::Event& event);
+  void on_memory(const trace::Event& event, CpuIndex index, TaskId task);
 
   NameId syscall_name(int64_t number);
   NameId interrupt_name(const trace::Event& event, const TypeUse& use);
@@ -164,7 +180,7 @@ class Engine {
   VcpuIndex bind_vcpu(Tid process, uint32_t number, TaskId id);
   void update_vcpu(const Task& task);
   void set_vcpu_state(VcpuIndex index, VcpuState state, uint32_t info);
-  TaskState wait_of(const Task& task, int64_t prev_state) const;
+  TaskState wait_of(TaskId id, int64_t prev_state) const;
   TaskState refined_wait(const Cpu& waker, const Task& task) const;
 
   int64_t begin_;
@@ -176,6 +192,11 @@ class Engine {
   std::unordered_map<Tid, Owner> owners_;  // by process
   Names names_;
   Statistics statistics_;
+  Descriptors descriptors_{tasks_, names_};
+  BlockDevices block_devices_;
+  Interfaces interfaces_;
+  Memory memory_;
+  std::map<std::pair<Mode, NameId>, Durations> interrupts_;
   trace::TypeTable<TypeUse> types_;
   std::vector<const trace::EventType*> type_list_;
   std::vector<int64_t> losses_;  // when each began: the last event before it

@@ -33,9 +33,10 @@ void Engine::apply(const trace::Event& event, const TypeUse* use) {
       return on_wakeup(event, index);
     case Word::SyscallEntry:
       return on_syscall_entry(
-          index, use->submode != kNoName ? use->submode : syscall_name(part(event, Role::Number)));
+          event, index,
+          use->submode != kNoName ? use->submode : syscall_name(part(event, Role::Number)));
     case Word::SyscallExit:
-      return on_syscall_exit(index);
+      return on_syscall_exit(event, index);
     case Word::IrqEntry:
       return enter_interrupt(index, Mode::Irq, interrupt_name(event, *use));
     case Word::IrqExit:
@@ -80,11 +81,16 @@ void Engine::apply(const trace::Event& event, const TypeUse* use) {
     case Word::StateProcess:
     case Word::StateContainer:
       return on_state_owner(event);
+    case Word::StateDescriptor:
+    case Word::StateSocket:
+      return on_state_file(event);
     case Word::StateVm:
     case Word::StateVcpu:
       return on_state_vm(event);
-    default:
+    case Word::None:
       return;
+    default:
+      return on_device(event, index);
   }
 }
 
@@ -146,18 +152,20 @@ bool Engine::pop(CpuIndex index, Mode mode) {
 }
 
 // Whoever calls the kernel was in its own code before.
-void Engine::on_syscall_entry(CpuIndex index, NameId syscall) {
+void Engine::on_syscall_entry(const trace::Event& event, CpuIndex index, NameId syscall) {
   const TaskId id = cpus_[index].task;
   if (id == kNoTask || id == cpus_[index].idle) return;
   settle(index, now_);
   set_bottom(id, index, Mode::User);
   push(index, Mode::Syscall, syscall);
+  descriptors_.enter(event, id, syscall);
 }
 
-void Engine::on_syscall_exit(CpuIndex index) {
+void Engine::on_syscall_exit(const trace::Event& event, CpuIndex index) {
   const TaskId id = cpus_[index].task;
   if (id == kNoTask || id == cpus_[index].idle) return;
   settle(index, now_);
+  descriptors_.leave(event, id, part(event, Role::ReturnValue));
   set_bottom(id, index, Mode::User);
   show(index);
 }
@@ -190,6 +198,8 @@ void Engine::leave_interrupt(CpuIndex index, Mode mode) {
   while (level > 0 && cpu.interrupts[level - 1].mode != mode) --level;
   if (level == 0) return;  // its entry was not recorded
   settle(index, now_);
+  const Frame& ended = cpu.interrupts[level - 1];
+  interrupts_[{mode, ended.submode}].add(now_ - ended.entered);
   for (; cpu.depth >= level; --cpu.depth) {
     const Frame& frame = cpu.interrupts[cpu.depth - 1];
     const auto ns = static_cast<uint64_t>(now_ - frame.entered);

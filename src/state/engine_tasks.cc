@@ -56,8 +56,9 @@ void Engine::switch_out(TaskId id, CpuIndex index, int64_t prev_state, TaskId ne
   } else if (state == kDead || state == kZombie) {
     reset_stack(task, Mode::Unknown);
     set_task_state(id, now_, state == kDead ? TaskState::Dead : TaskState::Zombie, 0);
+    descriptors_.end(id);
   } else {
-    set_task_state(id, now_, wait_of(task, state), task.stack.top().submode);
+    set_task_state(id, now_, wait_of(id, state), task.stack.top().submode);
   }
 }
 
@@ -81,11 +82,13 @@ void Engine::switch_in(TaskId id, CpuIndex index) {
 }
 
 // A sleep in a task's own code can only be for a page.
-TaskState Engine::wait_of(const Task& task, int64_t prev_state) const {
+TaskState Engine::wait_of(TaskId id, int64_t prev_state) const {
+  const Task& task = tasks_[id];
   const Frame& top = task.stack.top();
   if (top.mode == Mode::User || task.fault_at >= task.since) return TaskState::WaitFault;
   if (top.mode != Mode::Syscall) return TaskState::WaitOther;
-  return wait_in(names_.text(top.submode), (prev_state & kUninterruptible) != 0);
+  const TaskState wait = wait_in(names_.text(top.submode), (prev_state & kUninterruptible) != 0);
+  return wait_for(descriptors_.kind_in_call(id), wait);
 }
 
 // Some waits show what they were for by how they end.
@@ -157,7 +160,10 @@ void Engine::on_new_task(const trace::Event& event, CpuIndex index) {
   TaskId id = tasks_.find(tid);
   // Two events may tell of one birth. One that ended without a word makes room.
   if (id == kNoTask || tasks_[id].state != TaskState::New) {
-    if (id != kNoTask) set_task_state(id, now_, TaskState::Dead, 0);
+    if (id != kNoTask) {
+      set_task_state(id, now_, TaskState::Dead, 0);
+      descriptors_.end(id);
+    }
     id = add_task(tid, now_);
     set_task_state(id, now_, TaskState::New, 0);
   }
@@ -174,6 +180,7 @@ void Engine::on_new_task(const trace::Event& event, CpuIndex index) {
       set_process(id, tasks_[parent].tgid);
   }
   set_process(id, tid_of(part(event, Role::Pid, -1)));
+  if (parent != kNoTask) descriptors_.fork(parent, id, flags);
   if (parent == kNoTask || task.stack.top().mode != Mode::Unknown) return;
   if (tasks_[parent].tid == kThreadMaker || tasks_[parent].is_kernel) {
     make_kernel_thread(id);
@@ -186,7 +193,9 @@ void Engine::on_new_task(const trace::Event& event, CpuIndex index) {
 }
 
 void Engine::on_exec(CpuIndex index) {
-  if (cpus_[index].task != kNoTask) tasks_[cpus_[index].task].name_is_stale = true;
+  if (cpus_[index].task == kNoTask) return;
+  tasks_[cpus_[index].task].name_is_stale = true;
+  descriptors_.exec(cpus_[index].task);
 }
 
 void Engine::on_exit(const trace::Event& event, CpuIndex index) {
@@ -195,6 +204,8 @@ void Engine::on_exit(const trace::Event& event, CpuIndex index) {
     return;
   settle(index, now_);
   tasks_[id].is_exiting = true;
+  descriptors_.end(id);
+  if (tasks_[id].tgid == tasks_[id].tid) memory_.end(tasks_[id].tgid);
   show(index);
 }
 
@@ -212,6 +223,7 @@ void Engine::on_state_task(const trace::Event& event) {
   Task& task = tasks_[id];
   if (task.name == kNoName) name_task(id, event.text(event.type->meaning.part(Role::Comm)));
   set_process(id, tid_of(part(event, Role::Pid, -1)));
+  descriptors_.tell_process(id, static_cast<uint64_t>(part(event, Role::FileTable)));
   if (task.parent == kNoTid) task.parent = tid_of(part(event, Role::ParentPid, -1));
   if (part(event, Role::Kind) == kKernelThread && !task.is_kernel) make_kernel_thread(id);
   if (task.state != TaskState::Unknown) return;
@@ -220,10 +232,25 @@ void Engine::on_state_task(const trace::Event& event) {
   if (status == kStatusZombie) set_task_state(id, now_, TaskState::Zombie, 0);
 }
 
+void Engine::on_state_file(const trace::Event& event) {
+  const trace::Binding& meaning = event.type->meaning;
+  if (meaning.word == Word::StateDescriptor)
+    return descriptors_.tell_descriptor(
+        tid_of(part(event, Role::Pid, -1)), static_cast<uint64_t>(part(event, Role::FileTable)),
+        static_cast<int32_t>(part(event, Role::Descriptor, -1)),
+        static_cast<uint32_t>(part(event, Role::Flags)), event.text(meaning.part(Role::FileName)));
+  const std::string_view peer = event.text(meaning.part(Role::Peer));
+  descriptors_.tell_socket(static_cast<uint64_t>(part(event, Role::Inode)),
+                           event.text(meaning.part(Role::Protocol)) == "unix",
+                           peer.empty() ? event.text(meaning.part(Role::Local)) : peer);
+}
+
 void Engine::on_state_owner(const trace::Event& event) {
   Owner& owner = owners_[tid_of(part(event, Role::Pid))];
   if (event.type->meaning.word == Word::StateProcess) {
     owner.user = static_cast<uint32_t>(part(event, Role::User));
+    if (const auto kb = event.integer(event.type->meaning.part(Role::Size)))
+      memory_.begin(tid_of(part(event, Role::Pid)), static_cast<uint64_t>(*kb) * 1024);
     return;
   }
   owner.cgroup = names_.id(event.text(event.type->meaning.part(Role::FileName)));

@@ -23,6 +23,11 @@ class Names {
     ids_.emplace(texts_.emplace_back(text), id);
     return id;
   }
+  // kNoName where it never came.
+  NameId find(std::string_view text) const {
+    const auto found = ids_.find(text);
+    return found == ids_.end() ? kNoName : found->second;
+  }
   const std::string& text(NameId id) const { return texts_[id]; }
   size_t size() const { return texts_.size(); }
 

@@ -48,10 +48,26 @@ constexpr std::array<Meaning, kWords> kMeanings = {{
     {Word::VmExit, "VmExit", {Vcpu, Reason, Isa}},
     {Word::CpuIdle, "CpuIdle", {State, Cpu}},
     {Word::CpuFrequency, "CpuFrequency", {Frequency, Cpu}},
-    {Word::BlockIssue, "BlockIssue", {Device, Sector, SectorCount}},
+    {Word::BlockQueue, "BlockQueue", {Device, Sector, SectorCount}},
+    {Word::BlockMerge, "BlockMerge", {Device, Sector, SectorCount}},
+    {Word::BlockRemap, "BlockRemap", {Device, Sector, SectorCount, OldDevice, OldSector}},
+    {Word::BlockInsert, "BlockInsert", {Device, Sector, SectorCount, Flags}},
+    {Word::BlockIssue, "BlockIssue", {Device, Sector, SectorCount, Flags}},
     {Word::BlockComplete, "BlockComplete", {Device, Sector, SectorCount}},
-    {Word::StateTask, "StateTask", {Tid, Pid, ParentPid, Comm, Kind, Status}},
-    {Word::StateProcess, "StateProcess", {Pid, User}},
+    {Word::NetQueue, "NetQueue", {Name, Length}},
+    {Word::NetSend, "NetSend", {Name, Length, Status}},
+    {Word::NetReceive, "NetReceive", {Name, Length}},
+    {Word::PageAlloc, "PageAlloc", {Order}},
+    {Word::PageFree, "PageFree", {Order}},
+    {Word::MemoryUse, "MemoryUse", {Memory, IsOwn, Kind, Size}},
+    {Word::ReclaimBegin, "ReclaimBegin", {Order}},
+    {Word::ReclaimEnd, "ReclaimEnd", {Pages}},
+    {Word::OomKill, "OomKill", {Tid}},
+    {Word::StateTask, "StateTask", {Tid, Pid, ParentPid, Comm, Kind, Status, FileTable}},
+    {Word::StateProcess, "StateProcess", {Pid, User, Size}},
+    {Word::StateDescriptor, "StateDescriptor", {Pid, FileTable, Descriptor, Flags, FileName}},
+    {Word::StateSocket, "StateSocket", {Inode, Protocol, Local, Peer}},
+    {Word::StateDisk, "StateDisk", {Device, Name}},
     {Word::StateContainer, "StateContainer", {Pid, FileName, Name}},
     {Word::StateVm, "StateVm", {Pid, Name}},
     {Word::StateVcpu, "StateVcpu", {Pid, Tid, Vcpu}},
@@ -94,7 +110,14 @@ const std::vector<Term>& ftrace_terms() {
   static const std::vector<Term::Part> kTask = {{Tid, "pid"}, {Comm, "comm"}};
   static const std::vector<Term::Part> kSoftirq = {{Vector, "vec"}};
   static const std::vector<Term::Part> kBlock = {
-      {Device, "dev"}, {Sector, "sector"}, {SectorCount, "nr_sector"}};
+      {Device, "dev"}, {Sector, "sector"}, {SectorCount, "nr_sector"}, {Flags, "rwbs"}};
+  static const std::vector<Term::Part> kRemap = {{Device, "dev"},
+                                                 {Sector, "sector"},
+                                                 {SectorCount, "nr_sector"},
+                                                 {OldDevice, "old_dev"},
+                                                 {OldSector, "old_sector"}};
+  static const std::vector<Term::Part> kPacket = {{Name, "name"}, {Length, "len"}, {Status, "rc"}};
+  static const std::vector<Term::Part> kOrder = {{Order, "order"}};
   static const std::vector<Term::Part> kVmEntry = {{Vcpu, "vcpu_id"}};
   static const std::vector<Term> terms = {
       {"sched",
@@ -152,8 +175,25 @@ const std::vector<Term>& ftrace_terms() {
        {{Vcpu, "vcpu_id"}, {Reason, "exit_reason"}, {Reason, "ret"}, {Isa, "isa"}}},
       {"power", "cpu_idle", Word::CpuIdle, {{State, "state"}, {Cpu, "cpu_id"}}},
       {"power", "cpu_frequency", Word::CpuFrequency, {{Frequency, "state"}, {Cpu, "cpu_id"}}},
+      {"block", "block_bio_queue", Word::BlockQueue, kBlock},
+      {"block", "block_bio_backmerge", Word::BlockMerge, kBlock},
+      {"block", "block_bio_frontmerge", Word::BlockMerge, kBlock},
+      {"block", "block_bio_remap", Word::BlockRemap, kRemap},
+      {"block", "block_rq_insert", Word::BlockInsert, kBlock},
       {"block", "block_rq_issue", Word::BlockIssue, kBlock},
       {"block", "block_rq_complete", Word::BlockComplete, kBlock},
+      {"net", "net_dev_queue", Word::NetQueue, kPacket},
+      {"net", "net_dev_xmit", Word::NetSend, kPacket},
+      {"net", "netif_receive_skb", Word::NetReceive, kPacket},
+      {"kmem", "mm_page_alloc", Word::PageAlloc, kOrder},
+      {"kmem", "mm_page_free", Word::PageFree, kOrder},
+      {"kmem",
+       "rss_stat",
+       Word::MemoryUse,
+       {{Memory, "mm_id"}, {IsOwn, "curr"}, {Kind, "member"}, {Size, "size"}}},
+      {"vmscan", "mm_vmscan_direct_reclaim_begin", Word::ReclaimBegin, kOrder},
+      {"vmscan", "mm_vmscan_direct_reclaim_end", Word::ReclaimEnd, {{Pages, "nr_reclaimed"}}},
+      {"oom", "mark_victim", Word::OomKill, {{Tid, "pid"}}},
   };
   return terms;
 }
@@ -169,7 +209,14 @@ const std::vector<Term>& lttng_terms() {
   static const std::vector<Term::Part> kIdle = {{State, "state"}, {Cpu, "cpu_id"}};
   static const std::vector<Term::Part> kFrequency = {{Frequency, "state"}, {Cpu, "cpu_id"}};
   static const std::vector<Term::Part> kBlock = {
-      {Device, "dev"}, {Sector, "sector"}, {SectorCount, "nr_sector"}};
+      {Device, "dev"}, {Sector, "sector"}, {SectorCount, "nr_sector"}, {Flags, "rwbs"}};
+  static const std::vector<Term::Part> kRemap = {{Device, "dev"},
+                                                 {Sector, "sector"},
+                                                 {SectorCount, "nr_sector"},
+                                                 {OldDevice, "old_dev"},
+                                                 {OldSector, "old_sector"}};
+  static const std::vector<Term::Part> kPacket = {{Name, "name"}, {Length, "len"}, {Status, "rc"}};
+  static const std::vector<Term::Part> kOrder = {{Order, "order"}};
   static const std::vector<Term::Part> kVmEntry = {{Vcpu, "vcpu_id"}};
   static const std::vector<Term::Part> kVmExit = {
       {Vcpu, "vcpu_id"}, {Reason, "exit_reason"}, {Isa, "isa"}};
@@ -229,8 +276,24 @@ const std::vector<Term>& lttng_terms() {
       {"", "cpu_idle", Word::CpuIdle, kIdle},
       {"", "power_cpu_frequency", Word::CpuFrequency, kFrequency},
       {"", "cpu_frequency", Word::CpuFrequency, kFrequency},
+      {"", "block_bio_queue", Word::BlockQueue, kBlock},
+      {"", "block_bio_backmerge", Word::BlockMerge, kBlock},
+      {"", "block_bio_frontmerge", Word::BlockMerge, kBlock},
+      {"", "block_bio_remap", Word::BlockRemap, kRemap},
+      {"", "block_rq_insert", Word::BlockInsert, kBlock},
       {"", "block_rq_issue", Word::BlockIssue, kBlock},
       {"", "block_rq_complete", Word::BlockComplete, kBlock},
+      {"", "net_dev_queue", Word::NetQueue, kPacket},
+      {"", "net_dev_xmit", Word::NetSend, kPacket},
+      {"", "net_if_receive_skb", Word::NetReceive, kPacket},
+      {"", "netif_receive_skb", Word::NetReceive, kPacket},
+      {"", "kmem_mm_page_alloc", Word::PageAlloc, kOrder},
+      {"", "mm_page_alloc", Word::PageAlloc, kOrder},
+      {"", "kmem_mm_page_free", Word::PageFree, kOrder},
+      {"", "mm_page_free", Word::PageFree, kOrder},
+      {"", "mm_vmscan_direct_reclaim_begin", Word::ReclaimBegin, kOrder},
+      {"", "mm_vmscan_direct_reclaim_end", Word::ReclaimEnd, {{Pages, "nr_reclaimed"}}},
+      {"", "oom_mark_victim", Word::OomKill, {{Tid, "pid"}}},
       {"",
        "lttng_statedump_process_state",
        Word::StateTask,
@@ -239,8 +302,25 @@ const std::vector<Term>& lttng_terms() {
         {ParentPid, "ppid"},
         {Comm, "name"},
         {Kind, "type"},
-        {Status, "status"}}},
-      {"", "strata_statedump_process", Word::StateProcess, {{Pid, "pid"}, {User, "uid"}}},
+        {Status, "status"},
+        {FileTable, "file_table_address"}}},
+      {"",
+       "strata_statedump_process",
+       Word::StateProcess,
+       {{Pid, "pid"}, {User, "uid"}, {Size, "rss_kb"}}},
+      {"",
+       "lttng_statedump_file_descriptor",
+       Word::StateDescriptor,
+       {{Pid, "pid"},
+        {FileTable, "file_table_address"},
+        {Descriptor, "fd"},
+        {Flags, "flags"},
+        {FileName, "filename"}}},
+      {"",
+       "strata_statedump_socket",
+       Word::StateSocket,
+       {{Inode, "inode"}, {Protocol, "protocol"}, {Local, "local"}, {Peer, "peer"}}},
+      {"", "lttng_statedump_block_device", Word::StateDisk, {{Device, "dev"}, {Name, "diskname"}}},
       {"",
        "strata_statedump_cgroup",
        Word::StateContainer,

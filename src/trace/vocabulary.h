@@ -41,14 +41,30 @@ enum class Word : uint8_t {
   VmExit,          // Vcpu Reason Isa
   CpuIdle,         // State Cpu
   CpuFrequency,    // Frequency Cpu
-  BlockIssue,      // Device Sector SectorCount
+  BlockQueue,      // Device Sector SectorCount: somebody wishes to read or write there
+  BlockMerge,      // the same; it becomes a part of a request that is there already
+  BlockRemap,      // Device Sector SectorCount OldDevice OldSector: it is passed on to another
+  BlockInsert,     // Device Sector SectorCount Flags: it is a request, which waits for the device
+  BlockIssue,      // the same: the device has it
   BlockComplete,   // Device Sector SectorCount
+  NetQueue,        // Name Length: a packet is to be sent by an interface
+  NetSend,         // Name Length Status: the interface has it
+  NetReceive,      // Name Length
+  PageAlloc,       // Order
+  PageFree,        // Order
+  MemoryUse,       // Memory IsOwn Kind Size: how much of a kind a process uses now
+  ReclaimBegin,    // Order: a task has to free memory before it gets some
+  ReclaimEnd,      // Pages
+  OomKill,         // Tid
   // What was there when tracing began.
-  StateTask,       // Tid Pid ParentPid Comm Kind Status
-  StateProcess,    // Pid User
-  StateContainer,  // Pid FileName Name
-  StateVm,         // Pid Name
-  StateVcpu,       // Pid Tid Vcpu
+  StateTask,        // Tid Pid ParentPid Comm Kind Status FileTable
+  StateProcess,     // Pid User Size
+  StateDescriptor,  // Pid FileTable Descriptor Flags FileName
+  StateSocket,      // Inode Protocol Local Peer
+  StateDisk,        // Device Name
+  StateContainer,   // Pid FileName Name
+  StateVm,          // Pid Name
+  StateVcpu,        // Pid Tid Vcpu
   Count_,
 };
 
@@ -95,6 +111,21 @@ enum class Role : uint8_t {
   Status,
   User,
   Name,
+  OldDevice,
+  OldSector,
+  Length,
+  Order,
+  Pages,
+  Memory,
+  IsOwn,
+  Size,
+  FileTable,
+  Descriptor,
+  Flags,
+  Inode,
+  Protocol,
+  Local,
+  Peer,
   Count_,
 };
 

@@ -21,10 +21,55 @@ class Input {
   const uint8_t* end_;
 };
 
+// Calls of descriptors, and what the starting state tells of them.
+void tell_files(Told& told, Input& input, int64_t value) {
+  constexpr const char* kCalls[] = {"clone", "close",    "close_range", "dup2",   "fcntl",
+                                    "open",  "pwrite64", "sendfile64",  "socket", "unshare"};
+  const std::string call = kCalls[static_cast<size_t>(value) % std::size(kCalls)];
+  const auto fd = [&] { return static_cast<int64_t>(input.next() % 8) - 1; };
+  switch (input.next() % 4) {
+    case 0:
+      return (void)told.event("syscalls", "sys_enter_" + call,
+                              {{"__syscall_nr", 0}, {"a", fd()}, {"b", fd()}, {"c", fd() * 512}});
+    case 1:
+      return (void)told.event("syscalls", "sys_exit_" + call, {{"ret", fd()}});
+    case 2:
+      return (void)told.event("", "lttng_statedump_process_state",
+                              {{"tid", value % 16},
+                               {"pid", value / 16},
+                               {"name", 0, "t"},
+                               {"file_table_address", input.next() % 4}});
+    default:
+      return (void)told.event("", "lttng_statedump_file_descriptor",
+                              {{"pid", value % 16 - 1},
+                               {"file_table_address", input.next() % 4},
+                               {"fd", fd()},
+                               {"filename", 0, "pipe:[1]"}});
+  }
+}
+
+void tell_devices(Told& told, Input& input, int64_t value) {
+  constexpr const char* kBlock[] = {
+      "block_bio_queue", "block_bio_backmerge", "block_bio_frontmerge", "block_bio_remap",
+      "block_rq_insert", "block_rq_issue",      "block_rq_complete"};
+  if (value < 32)
+    return (void)told.event("kmem", "rss_stat",
+                            {{"mm_id", input.next() % 4},
+                             {"curr", value % 2},
+                             {"member", input.next() % 5},
+                             {"size", (input.next() - 100) * (int64_t{1} << 55)}});
+  told.event("block", kBlock[static_cast<size_t>(value) % std::size(kBlock)],
+             {{"dev", input.next() % 2},
+              {"sector", input.next() % 32 - 4},
+              {"nr_sector", input.next() % 8},
+              {"old_dev", input.next() % 2},
+              {"old_sector", input.next() % 32}});
+}
+
 void tell(Told& told, Input& input) {
   const int64_t value = input.next();
   const auto tid = static_cast<int32_t>(value % 16);
-  switch (input.next() % 22) {
+  switch (input.next() % 24) {
     case 0:
       return (void)told.switches(static_cast<int32_t>(input.next() % 16), input.next(), tid);
     case 1:
@@ -59,9 +104,11 @@ void tell(Told& told, Input& input) {
       return (void)told.event("sched", "sched_migrate_task",
                               {{"pid", tid}, {"orig_cpu", 0}, {"dest_cpu", value}});
     case 15:
-      return (void)told.event("power", "cpu_idle", {{"state", value - 1}, {"cpu_id", input.next()}});
+      return (void)told.event("power", "cpu_idle",
+                              {{"state", value - 1}, {"cpu_id", input.next()}});
     case 16:
-      return (void)told.event("power", "cpu_frequency", {{"state", value}, {"cpu_id", input.next()}});
+      return (void)told.event("power", "cpu_frequency",
+                              {{"state", value}, {"cpu_id", input.next()}});
     case 17:
       return (void)told.event("exceptions", "page_fault_user", {{"address", value}});
     case 18:
@@ -71,6 +118,10 @@ void tell(Told& told, Input& input) {
       return (void)told.event("raw_syscalls", "sys_enter", {{"id", value << (value % 50)}});
     case 20:
       return told.engine.settle_all(told.engine.now() + value);
+    case 21:
+      return tell_files(told, input, value);
+    case 22:
+      return tell_devices(told, input, value);
     default:
       return (void)told.event("irq_vectors", "local_timer_entry", {{"vector", value}});
   }

@@ -13,7 +13,8 @@
 
 namespace strata::state {
 
-// An engine, and events for it as ftrace would write them: each field 8 bytes wide, names 16.
+// An engine, and events for it as ftrace would write them: each field 8 bytes wide, names 16. Those
+// without a system have LTTng's names.
 class Told {
  public:
   explicit Told(int64_t begin = 0, IndexWriter* index = nullptr) : engine(begin, index) {}
@@ -123,7 +124,8 @@ class Told {
     add("common_pid", false);
     for (const Value& value : values) add(value.name, !value.text.empty());
     type->tid = type->ref("common_pid");
-    type->meaning = trace::bind(trace::Tracer::Ftrace, *type);
+    type->meaning =
+        trace::bind(system.empty() ? trace::Tracer::Lttng : trace::Tracer::Ftrace, *type);
     return *type;
   }
 

@@ -133,11 +133,30 @@ TEST(Vocabulary, PowerAndBlocks) {
                  {{Role::State, "state"}, {Role::Cpu, "cpu_id"}});
   expect_meaning("power", "cpu_frequency", {"state", "cpu_id"}, Word::CpuFrequency,
                  {{Role::Frequency, "state"}, {Role::Cpu, "cpu_id"}});
-  for (const auto& [name, word] : std::map<std::string, Word>{
-           {"block_rq_issue", Word::BlockIssue}, {"block_rq_complete", Word::BlockComplete}})
+  for (const auto& [name, word] :
+       std::map<std::string, Word>{{"block_bio_queue", Word::BlockQueue},
+                                   {"block_bio_backmerge", Word::BlockMerge},
+                                   {"block_bio_frontmerge", Word::BlockMerge},
+                                   {"block_rq_insert", Word::BlockInsert},
+                                   {"block_rq_issue", Word::BlockIssue},
+                                   {"block_rq_complete", Word::BlockComplete}})
     expect_meaning(
         "block", name, {"dev", "sector", "nr_sector"}, word,
         {{Role::Device, "dev"}, {Role::Sector, "sector"}, {Role::SectorCount, "nr_sector"}});
+}
+
+TEST(Vocabulary, PacketsAndMemory) {
+  expect_meaning("net", "net_dev_xmit", {"skbaddr", "len", "rc", "name"}, Word::NetSend,
+                 {{Role::Name, "name"}, {Role::Length, "len"}, {Role::Status, "rc"}});
+  expect_meaning("net", "netif_receive_skb", {"skbaddr", "len", "name"}, Word::NetReceive,
+                 {{Role::Name, "name"}, {Role::Length, "len"}});
+  expect_meaning("kmem", "mm_page_alloc", {"pfn", "order", "gfp_flags"}, Word::PageAlloc,
+                 {{Role::Order, "order"}});
+  expect_meaning("kmem", "rss_stat", {"mm_id", "curr", "member", "size"}, Word::MemoryUse,
+                 {{Role::Memory, "mm_id"},
+                  {Role::IsOwn, "curr"},
+                  {Role::Kind, "member"},
+                  {Role::Size, "size"}});
 }
 
 TEST(Vocabulary, WhatATracerDoesNotTellReadsNothing) {

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens to block devices, network interfaces and memory.
+#include "state/engine.h"
+
+namespace strata::state {
+
+void Engine::on_device(const trace::Event& event, CpuIndex index) {
+  // What an interrupt does is not the doing of the task that it hit.
+  const TaskId task = cpus_[index].depth == 0 ? cpus_[index].task : kNoTask;
+  switch (event.type->meaning.word) {
+    case Word::BlockQueue:
+    case Word::BlockMerge:
+    case Word::BlockRemap:
+    case Word::BlockInsert:
+    case Word::BlockIssue:
+    case Word::BlockComplete:
+      return on_block(event, task);
+    case Word::NetQueue:
+    case Word::NetSend:
+    case Word::NetReceive:
+      return on_network(event);
+    case Word::StateDisk:
+      return block_devices_.set_name(DeviceId(static_cast<uint32_t>(part(event, Role::Device))),
+                                     names_.id(event.text(event.type->meaning.part(Role::Name))));
+    default:
+      return on_memory(event, index, task);
+  }
+}
+
+void Engine::on_block(const trace::Event& event, TaskId task) {
+  const trace::Binding& meaning = event.type->meaning;
+  const BlockDevices::Place place{DeviceId(static_cast<uint32_t>(part(event, Role::Device))),
+                                  static_cast<uint64_t>(part(event, Role::Sector)),
+                                  static_cast<uint32_t>(part(event, Role::SectorCount))};
+  switch (meaning.word) {
+    case Word::BlockQueue:
+      return block_devices_.queue(place, task, now_);
+    case Word::BlockMerge:
+      return block_devices_.merge(place, task, now_);
+    case Word::BlockRemap:
+      return block_devices_.remap(place,
+                                  DeviceId(static_cast<uint32_t>(part(event, Role::OldDevice))),
+                                  static_cast<uint64_t>(part(event, Role::OldSector)), task, now_);
+    case Word::BlockInsert:
+      return block_devices_.insert(place, task, now_);
+    case Word::BlockIssue: {
+      const trace::FieldRef flags = meaning.part(Role::Flags);
+      return block_devices_.issue(place,
+                                  flags.kind == trace::ValueKind::Text
+                                      ? direction_of(event.text(flags))
+                                      : direction_of(part(event, Role::Flags)),
+                                  task, now_);
+    }
+    default:
+      return block_devices_.complete(place, now_);
+  }
+}
+
+void Engine::on_network(const trace::Event& event) {
+  const trace::Binding& meaning = event.type->meaning;
+  const int64_t length = part(event, Role::Length);
+  Interface& interface = interfaces_[names_.id(event.text(meaning.part(Role::Name)))];
+  if (meaning.word == Word::NetQueue)
+    interface.queued.add(length);
+  else if (meaning.word == Word::NetReceive)
+    interface.received.add(length);
+  else if (part(event, Role::Status) == 0)
+    interface.sent.add(length);
+  else
+    interface.refused.add(length);
+}
+
+void Engine::on_memory(const trace::Event& event, CpuIndex index, TaskId task) {
+  switch (event.type->meaning.word) {
+    case Word::PageAlloc:
+      return memory_.allocate(task, part(event, Role::Order));
+    case Word::PageFree:
+      return memory_.free(task, part(event, Role::Order));
+    case Word::ReclaimBegin:
+      return memory_.begin_reclaim(task, now_);
+    case Word::ReclaimEnd:
+      return memory_.end_reclaim(task, part(event, Role::Pages), now_);
+    case Word::OomKill:
+      return memory_.kill(task_of(Tid(static_cast<int32_t>(part(event, Role::Tid)))));
+    case Word::MemoryUse: {
+      // It may be another's memory that the task changes; who it is, the space may tell.
+      const bool is_own = part(event, Role::IsOwn) != 0 && cpus_[index].task != kNoTask;
+      const Tid process = is_own ? tasks_[cpus_[index].task].tgid : kNoTid;
+      return memory_.change(process, static_cast<uint64_t>(part(event, Role::Memory)),
+                            part(event, Role::Kind), part(event, Role::Size));
+    }
+    default:
+      return;
+  }
+}
+
+}  // namespace strata::state
