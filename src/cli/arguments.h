@@ -56,6 +56,13 @@ struct DumpArguments {
   bool json = false;
 };
 
+struct QueryArguments {
+  // Traces, and behind them what is asked, if it is.
+  std::vector<std::string> words;
+  bool csv = false;
+  bool json = false;
+};
+
 enum class Packing : uint8_t { None, Zstd };
 enum class CompressWhen : uint8_t { End, Live };
 
@@ -149,9 +156,9 @@ struct ProbeArguments {
   bool json = false;
 };
 
-using Command = std::variant<InfoArguments, EventsArguments, DumpArguments, TrimArguments,
-                             ConvertArguments, RecordArguments, RecoverArguments, SessionArguments,
-                             SetupArguments, ProbeArguments>;
+using Command = std::variant<InfoArguments, EventsArguments, DumpArguments, QueryArguments,
+                             TrimArguments, ConvertArguments, RecordArguments, RecoverArguments,
+                             SessionArguments, SetupArguments, ProbeArguments>;
 
 // The command, or the exit status where there is nothing to do: help was asked for and shown, or
 // the arguments are wrong and that was said.

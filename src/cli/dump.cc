@@ -12,13 +12,6 @@
 namespace strata::cli {
 namespace {
 
-// A filter that does not parse, with a mark below the place.
-void complain_filter(const std::string& text, const Error& error) {
-  const uint64_t column = error.offset.value_or(0);
-  complain("-F: in column " + std::to_string(column + 1) + ": " + error.cause + "\n  " + text +
-           "\n  " + std::string(column, ' ') + "^");
-}
-
 // What does not depend on the traces. False: wrong usage, which was told.
 bool make_selection(const DumpArguments& arguments, trace::Selection& selection) {
   for (const EventOrFilter& condition : arguments.conditions) {
@@ -28,7 +21,7 @@ bool make_selection(const DumpArguments& arguments, trace::Selection& selection)
     }
     Result<trace::Filter> filter = trace::Filter::parse(condition.text);
     if (!filter) {
-      complain_filter(condition.text, filter.error());
+      complain_at("-F", condition.text, filter.error());
       return false;
     }
     auto& filters = selection.wanted.empty() ? selection.filters : selection.wanted.back().filters;
@@ -49,8 +42,7 @@ bool make_selection(const DumpArguments& arguments, trace::Selection& selection)
 bool resolve_period(const DumpArguments& arguments, const Traces& traces,
                     trace::Selection& selection) {
   if (arguments.begin.empty() && arguments.end.empty()) return true;
-  const trace::Trace::Span span = traces.span().value_or(trace::Trace::Span{});
-  const TimeFrame frame{span.begin, span.end, traces.since_epoch(), now_since_epoch()};
+  const TimeFrame frame = traces.time_frame();
   auto resolve = [&](const char* option, const std::string& text, Side side,
                      std::optional<Nanoseconds>& out) {
     if (text.empty()) return true;

@@ -15,6 +15,7 @@ namespace strata::cli {
 
 inline const char* const kRecord = "Record";
 inline const char* const kLook = "Look";
+inline const char* const kAsk = "Ask";
 inline const char* const kChange = "Change";
 
 inline void add_json(CLI::App& command, bool& json, const char* what) {
