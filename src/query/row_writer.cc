@@ -21,7 +21,10 @@ class CsvWriter : public RowWriter {
     out.put('\n');
   }
   void row(const Statement& statement, TextBuffer& out) override {
+    const size_t before = out.size();
     for (size_t i = 0; i < statement.columns(); ++i) put(i, value_text(statement, i), out);
+    // An empty line would be taken for none.
+    if (out.size() == before) out.put(std::string_view("\"\""));
     out.put('\n');
   }
   void end(TextBuffer&) override {}
