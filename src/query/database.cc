@@ -12,20 +12,25 @@
 namespace strata::query {
 namespace {
 
-// Asking is allowed, and nothing else.
+constexpr const char* kNoChanges = "traces can be asked about, and not be changed";
+
+// Asking is allowed, and nothing else. What seems to write the schema is a virtual table, also one
+// of SQLite's own (json_each), that declares itself; a statement that does is found by prepare().
 int authorize(void*, int action, const char* first, const char*, const char*, const char*) {
   switch (action) {
     case SQLITE_SELECT:
     case SQLITE_READ:
     case SQLITE_FUNCTION:
     case SQLITE_RECURSIVE:
+    case SQLITE_CREATE_INDEX:
       return SQLITE_OK;
+    case SQLITE_INSERT:
+    case SQLITE_UPDATE:
+      return std::string_view(first) == "sqlite_master" ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_PRAGMA: {
       constexpr std::string_view kAsking[] = {"table_info", "table_xinfo", "table_list",
                                               "function_list"};
-      return first != nullptr && std::ranges::find(kAsking, first) != std::end(kAsking)
-                 ? SQLITE_OK
-                 : SQLITE_DENY;
+      return std::ranges::find(kAsking, first) != std::end(kAsking) ? SQLITE_OK : SQLITE_DENY;
     }
     default:
       return SQLITE_DENY;
@@ -94,9 +99,12 @@ Result<std::optional<Statement>> Database::prepare(std::string_view sql, size_t&
     Error error;
     if (offset >= 0) error.offset = position + static_cast<size_t>(offset);
     const std::string message = sqlite3_errmsg(sqlite_);
-    error.cause = result == SQLITE_AUTH ? "traces can be asked about, and not be changed"
-                                        : message + hint(message);
+    error.cause = result == SQLITE_AUTH ? kNoChanges : message + hint(message);
     return error;
+  }
+  if (statement != nullptr && sqlite3_stmt_readonly(statement) == 0) {
+    sqlite3_finalize(statement);
+    return Error{"", position, kNoChanges};
   }
   position += static_cast<size_t>(behind - rest.data());
   if (statement == nullptr) return std::optional<Statement>();

@@ -39,11 +39,15 @@ int guarded(F&& f) {
   }
 }
 
-int connect(sqlite3* database, void* module, int, const char* const*, sqlite3_vtab** out, char**) {
+int connect(sqlite3* database, void* module, int, const char* const*, sqlite3_vtab** out,
+            char** problem) {
   return guarded([&] {
     const auto* own = static_cast<const Module*>(module);
     const int result = sqlite3_declare_vtab(database, declaration(own->table).c_str());
-    if (result != SQLITE_OK) return result;
+    if (result != SQLITE_OK) {
+      *problem = sqlite3_mprintf("%s", sqlite3_errmsg(database));
+      return result;
+    }
     auto table = std::make_unique<OpenTable>();
     table->module = own;
     *out = table.release();

@@ -61,10 +61,12 @@ TEST_F(DatabaseTest, NothingCanBeWritten) {
        {"CREATE TABLE x(a)", "CREATE TEMP TABLE x(a)", "DELETE FROM event",
         "INSERT INTO event(time) VALUES(1)", "UPDATE event SET time = 1", "DROP TABLE event",
         "ATTACH '/tmp/x' AS x", "PRAGMA journal_mode = DELETE", "PRAGMA writable_schema = 1",
-        "VACUUM INTO '/tmp/x'", "BEGIN", "CREATE VIEW v AS SELECT 1"})
+        "VACUUM INTO '/tmp/x'", "BEGIN", "CREATE VIEW v AS SELECT 1",
+        "UPDATE sqlite_master SET sql = ''", "DETACH main", "SAVEPOINT s", "ANALYZE",
+        "CREATE INDEX i ON event(time)", "INSERT INTO sqlite_master(name) VALUES(1)"})
     EXPECT_THAT(ask(sql), HasSubstr("error: ")) << sql;
   EXPECT_THAT(ask("SELECT load_extension('x')"), HasSubstr("error: "));
-  EXPECT_THAT(ask("DELETE FROM event"), HasSubstr("not be changed"));
+  EXPECT_THAT(ask("CREATE TABLE x(a)"), HasSubstr("not be changed"));
 }
 
 TEST_F(DatabaseTest, WhatSqlHasBesidesTablesIsThere) {
@@ -74,6 +76,8 @@ TEST_F(DatabaseTest, WhatSqlHasBesidesTablesIsThere) {
   EXPECT_EQ(ask("SELECT time - lag(time) OVER (ORDER BY time) AS since FROM event"),
             "since\n\"\"\n1000\n1000\n");
   EXPECT_THAT(ask("SELECT name FROM pragma_table_info('event')"), HasSubstr("time\n"));
+  EXPECT_EQ(ask("SELECT key FROM event, json_each(fields) WHERE time = 1000 AND key LIKE 'next%'"),
+            "key\nnext_comm\nnext_pid\nnext_prio\n");
 }
 
 TEST_F(DatabaseTest, SeveralStatementsRunOneAfterTheOther) {

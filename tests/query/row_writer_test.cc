@@ -15,13 +15,13 @@ std::string shown(std::string_view sql, RowStyle style) {
 }
 
 constexpr std::string_view kRows =
-    "SELECT 1 AS n, 'a' AS word, NULL AS nothing UNION ALL SELECT 200, 'longer', 1.5";
+    "SELECT 1 AS n, 'a' AS word, NULL AS none UNION ALL SELECT 200, 'longer', 1.5";
 
 TEST(RowWriter, ATableHasNumbersToTheRightAndTextsToTheLeft) {
   EXPECT_EQ(shown(kRows, RowStyle::Table),
-            "  n  word    nothing\n"
+            "  n  word    none\n"
             "  1  a\n"
-            "200  longer      1.5\n");
+            "200  longer   1.5\n");
 }
 
 TEST(RowWriter, ATableOfManyRowsGoesOnInTheSameColumns) {
@@ -51,8 +51,8 @@ TEST(RowWriter, CsvQuotesWhatItHasTo) {
 
 TEST(RowWriter, JsonIsAnArrayOfObjects) {
   EXPECT_EQ(shown(kRows, RowStyle::Json),
-            "[{\"n\":1,\"word\":\"a\",\"nothing\":null},\n"
-            "{\"n\":200,\"word\":\"longer\",\"nothing\":1.5}]\n");
+            "[{\"n\":1,\"word\":\"a\",\"none\":null},\n"
+            "{\"n\":200,\"word\":\"longer\",\"none\":1.5}]\n");
   EXPECT_EQ(shown("SELECT 1 AS a WHERE 0", RowStyle::Json), "[]\n");
   EXPECT_EQ(shown("SELECT 1e999 AS a, -9223372036854775808 AS b", RowStyle::Json),
             "[{\"a\":null,\"b\":-9223372036854775808}]\n");
