@@ -49,7 +49,7 @@ class Counts(unittest.TestCase):
                 self.skipTest("no corpus")
             with self.subTest(trace=name):
                 self.assertEqual(counts(trace),
-                                 shown_by(["babeltrace2", trace], r"\(\+[?.\d]+\) (?:\S+ )?([\w:]+): \{"))
+                                 shown_by(["babeltrace2", trace], r"\(\+[?.\d]+\) (?:\S+ )?(?:\w+:)?(\w+): \{"))
 
 
 if __name__ == "__main__":

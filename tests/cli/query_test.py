@@ -105,7 +105,8 @@ class Answers(unittest.TestCase):
 
     def test_event_types_are_those_of_events(self):
         kinds = json.loads(run("events", SAMPLE, "--json").stdout)["traces"][0]["event_types"]
-        found = rows("SELECT system, name, fields FROM event_type")
+        kinds.sort(key=lambda kind: (kind["system"], kind["name"]))
+        found = rows("SELECT system, name, fields FROM event_type ORDER BY system, name")
         self.assertEqual([(row["system"], row["name"]) for row in found],
                          [(kind["system"], kind["name"]) for kind in kinds])
         self.assertEqual([list(json.loads(row["fields"])) for row in found],
