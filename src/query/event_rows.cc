@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/event_rows.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "trace/field_text.h"
 
 namespace strata::query {
@@ -20,8 +23,16 @@ constexpr int64_t kBackwards = 10'000'000;
 // Streams are numbered trace by trace.
 constexpr unsigned kTraceShift = 20;
 constexpr uint32_t kEventsBetweenLooks = 4096;
+// Where events do not tell their thread, it is known from a switch on: reading begins so much
+// earlier that there has been one.
+constexpr int64_t kLookBack = 100'000'000;
 
 size_t index_of(EventColumn column) { return static_cast<size_t>(column); }
+
+bool all_tell_threads(const trace::Trace& trace) {
+  return std::ranges::all_of(trace.event_types(),
+                             [](const EventType* type) { return static_cast<bool>(type->tid); });
+}
 
 // An alternative that this event did not take.
 bool is_absent(const Event& event, const FieldRef& ref) {
@@ -37,7 +48,7 @@ EventRows::EventRows(const Traces& traces, const EventColumns& columns, Problems
       interrupted_(interrupted),
       places_(columns.columns().size()) {
   for (const auto& trace : traces)
-    origins_.push_back({trace.get(), trace->events_tell_cpus(), nullptr});
+    origins_.push_back({trace.get(), trace->events_tell_cpus(), all_tell_threads(*trace), nullptr});
 }
 
 void EventRows::begin(const Conditions& conditions) {
@@ -55,6 +66,7 @@ void EventRows::begin(const Conditions& conditions) {
 }
 
 void EventRows::open_streams() {
+  const bool needs_threads = needs_names_ || conditions_.uses(index_of(EventColumn::Tid));
   std::vector<std::unique_ptr<Stream>> wanted;
   for (size_t i = 0; i < origins_.size(); ++i) {
     Origin& origin = origins_[i];
@@ -64,11 +76,12 @@ void EventRows::open_streams() {
       continue;
     if (needs_names_ && !origin.names)
       origin.names = std::make_unique<trace::LearnedNames>(*origin.trace);
+    const bool looks_back = needs_threads && !origin.tells_threads;
+    const int64_t begin = saturated(Int128{time_.least()} - (looks_back ? kLookBack : 0));
     std::vector<std::unique_ptr<Stream>> streams = origin.trace->open_streams();
     for (size_t j = 0; j < streams.size(); ++j) {
       if (!origin.tells_cpus && !cpu_.accepts(int64_t{raw(streams[j]->cpu())})) continue;
-      if (time_.least() > std::numeric_limits<int64_t>::min())
-        streams[j]->skip_to(Nanoseconds{time_.least()});
+      if (begin > std::numeric_limits<int64_t>::min()) streams[j]->skip_to(Nanoseconds{begin});
       sources_.push_back({&origin, static_cast<int64_t>(i << kTraceShift | j)});
       wanted.push_back(std::move(streams[j]));
     }
@@ -166,6 +179,7 @@ void EventRows::column(size_t column, Cell& cell) {
 
 void EventRows::show_comm(Cell& cell) {
   const Tid tid = merge_->event().tid();
+  if (!source_->origin->names) return;  // nobody said that it would be asked for
   const trace::TaskNames& names = source_->origin->names->names();
   if (raw(tid) == 0 || names.knows(tid)) cell.text(names.find(tid));
 }

@@ -31,6 +31,7 @@ class EventRows : public Rows {
   struct Origin {
     const trace::Trace* trace;
     bool tells_cpus;                             // events do, one by one
+    bool tells_threads;                          // all events do
     std::unique_ptr<trace::LearnedNames> names;  // made when somebody asks for one
   };
   // For each stream of the merge.

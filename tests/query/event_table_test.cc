@@ -221,6 +221,20 @@ TEST_F(EventTableTest, AThreadThatNobodyKnowsIsNull) {
   EXPECT_EQ(ask("SELECT DISTINCT tid, comm FROM event WHERE cpu = 1"), "tid,comm\n,\n");
 }
 
+TEST_F(EventTableTest, WhereEventsDoNotTellTheirThreadTheSwitchBeforeIsReadToo) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  const std::string sql = "SELECT tid FROM event WHERE time >= " + std::to_string(kSecond);
+  ask(sql);
+  EXPECT_THAT(trace->watch.skips, ElementsAre(kSecond, kSecond));
+  trace->watch = {};
+  trace->types[1]->tid = {};
+  ask(sql);
+  EXPECT_THAT(trace->watch.skips, ElementsAre(0.9 * kSecond, 0.9 * kSecond));
+  trace->watch = {};
+  ask("SELECT cpu FROM event WHERE time >= " + std::to_string(kSecond));
+  EXPECT_THAT(trace->watch.skips, ElementsAre(kSecond, kSecond));
+}
+
 TEST_F(EventTableTest, LostEventsAreCounted) {
   trace->sources[0].events[2].lost = 12;
   trace->sources[1].events[1].lost_unknown = true;
