@@ -87,8 +87,9 @@ struct NamedField {
 };
 
 std::vector<NamedField> names_of(std::vector<const EventType*> types) {
-  std::ranges::stable_partition(
-      types, [](const EventType* type) { return type->meaning.word != trace::Word::None; });
+  std::stable_partition(types.begin(), types.end(), [](const EventType* type) {
+    return type->meaning.word != trace::Word::None;
+  });
   std::vector<NamedField> all;
   std::unordered_map<std::string, size_t> places;
   for (const EventType* type : types) {
