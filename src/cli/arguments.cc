@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/ask_arguments.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/record_arguments.h"
@@ -108,29 +109,6 @@ CLI::App* add_dump(CLI::App& app, DumpArguments& arguments, Conditions& conditio
   return dump;
 }
 
-CLI::App* add_query(CLI::App& app, QueryArguments& arguments) {
-  CLI::App* query = app.add_subcommand("query", "Traces as tables that SQL can be asked about");
-  query->group(kAsk);
-  query
-      ->add_option("PATH", arguments.words,
-                   "Traces; and what is asked of them: a statement of SQL, or a command such as\n"
-                   ".schema. Without any it is read from standard input; on a terminal, typed at\n"
-                   "a prompt")
-      ->required();
-  CLI::Option* csv = query->add_flag("--csv", arguments.csv, "Comma-separated values");
-  query->add_flag("--json", arguments.json, "An array of JSON objects")->excludes(csv);
-  query->footer(
-      "Tables: event (with every field as a column), event_type, trace; .schema tells all\n"
-      "columns. at('+2s') is a time, said as in --begin of other commands.\n\n"
-      "Examples:\n"
-      "  strata query trace.dat 'SELECT name, count(*) FROM event GROUP BY name'\n"
-      "  strata query trace.dat \"SELECT time, next_comm FROM event WHERE name = 'sched_switch'\n"
-      "    AND time BETWEEN at('+2s') AND at('+3s') AND cpu = 0\"\n"
-      "  strata query trace.dat .schema\n"
-      "  strata query trace.dat");
-  return query;
-}
-
 CLI::App* add_trim(CLI::App& app, TrimArguments& arguments) {
   CLI::App* trim = app.add_subcommand("trim", "A part of a trace as a trace of its own");
   trim->group(kChange);
@@ -192,6 +170,9 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   Conditions session_conditions;
   SetupArguments setup_arguments;
   ProbeArguments probe_arguments;
+  StatsArguments stats_arguments;
+  StateArguments state_arguments;
+  PsArguments ps_arguments;
   QueryArguments query_arguments;
   TrimArguments trim_arguments;
   ConvertArguments convert_arguments;
@@ -207,6 +188,9 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   CLI::App* info = add_info(app, info_arguments);
   CLI::App* events = add_events(app, events_arguments);
   CLI::App* dump = add_dump(app, dump_arguments, dump_conditions);
+  CLI::App* stats = add_stats(app, stats_arguments);
+  CLI::App* state = add_state(app, state_arguments);
+  CLI::App* ps = add_ps(app, ps_arguments);
   CLI::App* query = add_query(app, query_arguments);
   CLI::App* trim = add_trim(app, trim_arguments);
   CLI::App* recover = add_recover(app, recover_arguments);
@@ -242,6 +226,9 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
         events->count("--profiles") > 0 && events_arguments.profiles.empty();
     return Command(std::move(events_arguments));
   }
+  if (stats->parsed()) return Command(std::move(stats_arguments));
+  if (state->parsed()) return Command(std::move(state_arguments));
+  if (ps->parsed()) return Command(std::move(ps_arguments));
   if (query->parsed()) return Command(std::move(query_arguments));
   if (trim->parsed()) return Command(std::move(trim_arguments));
   if (dump->parsed()) {

@@ -63,6 +63,30 @@ struct QueryArguments {
   bool json = false;
 };
 
+struct StatsArguments {
+  std::vector<std::string> paths;
+  std::vector<std::string> by;
+  std::string begin;
+  std::string end;
+  std::optional<size_t> limit;  // rows of a table; 0: all
+  bool json = false;
+  bool csv = false;
+};
+
+struct StateArguments {
+  std::vector<std::string> paths;
+  std::string at;
+  bool all = false;  // tasks of which nothing is known, too
+  bool json = false;
+};
+
+struct PsArguments {
+  std::vector<std::string> paths;
+  std::string at;  // empty: the end
+  bool threads = false;
+  bool json = false;
+};
+
 enum class Packing : uint8_t { None, Zstd };
 enum class CompressWhen : uint8_t { End, Live };
 
@@ -156,9 +180,10 @@ struct ProbeArguments {
   bool json = false;
 };
 
-using Command = std::variant<InfoArguments, EventsArguments, DumpArguments, QueryArguments,
-                             TrimArguments, ConvertArguments, RecordArguments, RecoverArguments,
-                             SessionArguments, SetupArguments, ProbeArguments>;
+using Command =
+    std::variant<InfoArguments, EventsArguments, DumpArguments, StatsArguments, StateArguments,
+                 PsArguments, QueryArguments, TrimArguments, ConvertArguments, RecordArguments,
+                 RecoverArguments, SessionArguments, SetupArguments, ProbeArguments>;
 
 // The command, or the exit status where there is nothing to do: help was asked for and shown, or
 // the arguments are wrong and that was said.

@@ -21,5 +21,8 @@ int run(const RecoverArguments& arguments);
 int run(const SessionArguments& arguments);
 int run(const SetupArguments& arguments);
 int run(const ProbeArguments& arguments);
+int run(const StatsArguments& arguments);
+int run(const StateArguments& arguments);
+int run(const PsArguments& arguments);
 
 }  // namespace strata::cli

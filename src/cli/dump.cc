@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/dump_events.h"
+#include "cli/period.h"
 #include "cli/terminal.h"
 #include "cli/traces.h"
 #include "trace/selection.h"
@@ -37,25 +38,6 @@ bool make_selection(const DumpArguments& arguments, trace::Selection& selection)
   }
   for (int32_t tid : arguments.tids) selection.tids.push_back(Tid(tid));
   return true;
-}
-
-bool resolve_period(const DumpArguments& arguments, const Traces& traces,
-                    trace::Selection& selection) {
-  if (arguments.begin.empty() && arguments.end.empty()) return true;
-  const TimeFrame frame = traces.time_frame();
-  auto resolve = [&](const char* option, const std::string& text, Side side,
-                     std::optional<Nanoseconds>& out) {
-    if (text.empty()) return true;
-    Result<Nanoseconds> time = resolve_time(text, frame, side);
-    if (!time) {
-      complain(std::string(option) + ": " + time.error().text());
-      return false;
-    }
-    out = *time;
-    return true;
-  };
-  return resolve("--begin", arguments.begin, Side::Begin, selection.begin) &&
-         resolve("--end", arguments.end, Side::End, selection.end);
 }
 
 // What is most likely misspelt: it would quietly give nothing.
@@ -105,7 +87,8 @@ int run(const DumpArguments& arguments) {
                       : open_traces(arguments.paths);
   int status = traces.problems.empty() ? kExitFine : kExitInput;
   if (traces.opened.empty() && !(arguments.follow && traces.can_grow())) return status;
-  if (!resolve_period(arguments, traces, selection)) return kExitUsage;
+  if (!resolve_period(arguments.begin, arguments.end, traces, selection.begin, selection.end))
+    return kExitUsage;
 
   DumpWishes wishes{arguments.json ? LineStyle::Json : arguments.style,
                     time_style(arguments, traces), arguments.fields, arguments.limit,

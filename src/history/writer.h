@@ -45,6 +45,13 @@ class Writer {
     open.info = info;
   }
 
+  // What the row is in now, it has been in since that began, after all: some things show only when
+  // they end. Who has opened the file meanwhile saw what was known then.
+  void correct(Row row, State state, uint32_t info) {
+    rows_[row].state = state;
+    rows_[row].info = info;
+  }
+
   // To be called at the end, or from time to time while more comes: up to `time` all is known, and
   // who opens the file sees all of it, intervals that have not ended included.
   Status checkpoint(int64_t time);

@@ -3,26 +3,12 @@
 
 #include <algorithm>
 
-#include "format/tracedat/trace_dat.h"
 #include "recording/clock_base.h"
 
 namespace strata::recording {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
-
-// Sysname, host name, release and machine, as trace-cmd stores them.
-std::string machine_of(const trace::Trace& source) {
-  const auto* trace_dat = dynamic_cast<const tracedat::TraceDat*>(&source);
-  if (trace_dat == nullptr) return {};
-  const tracedat::Option* uname = trace_dat->layout().find(tracedat::OptionId::Uname);
-  if (uname == nullptr) return {};
-  std::string_view text = as_text(uname->data);
-  text = text.substr(0, text.find('\0'));
-  text = text.substr(0, text.find_last_not_of(" \n") + 1);
-  const size_t space = text.rfind(' ');
-  return space == std::string_view::npos ? std::string() : std::string(text.substr(space + 1));
-}
 
 ctf::Uuid identity_of(const trace::TraceInfo& info) {
   // Names that many machines have are nobody's.
@@ -34,7 +20,7 @@ ctf::Uuid identity_of(const trace::TraceInfo& info) {
 }  // namespace
 
 KernelDescription::KernelDescription(const trace::Trace& source, const ToCtfOptions& options)
-    : machine(machine_of(source)), base(clock_base(source)) {
+    : machine(source.info().processor), base(clock_base(source)) {
   const trace::TraceInfo& info = source.info();
   trace.clock.uuid = options.machine.value_or(identity_of(info));
   trace.clock.description = "the kernel's trace clock " + info.clock.name;

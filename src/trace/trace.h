@@ -17,10 +17,11 @@ namespace strata::trace {
 // What a trace says of itself when it opens.
 struct TraceInfo {
   std::string path;
-  std::string kind;     // "trace.dat 7"
-  std::string machine;  // the host's name, where told
-  std::string kernel;   // its release and version
-  std::string tracer;   // the program that recorded it
+  std::string kind;       // "trace.dat 7"
+  std::string machine;    // the host's name, where told
+  std::string kernel;     // its release and version
+  std::string processor;  // "x86_64", as uname says it: what numbers of system calls mean
+  std::string tracer;     // the program that recorded it
   uint32_t cpus = 0;
   Clock clock;
   // False: times are bare readings of `clock` (cycles, counts), for want of a map to nanoseconds.

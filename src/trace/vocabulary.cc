@@ -28,7 +28,7 @@ constexpr std::array<Meaning, kWords> kMeanings = {{
     {Word::SchedWakeupNew, "SchedWakeupNew", {Tid, Comm, Prio, TargetCpu}},
     {Word::SchedMigrate, "SchedMigrate", {Tid, Comm, Prio, FromCpu, TargetCpu}},
     {Word::TaskNew, "TaskNew", {Tid, Comm, CloneFlags}},
-    {Word::TaskFork, "TaskFork", {Tid, Comm, ParentTid, ParentComm}},
+    {Word::TaskFork, "TaskFork", {Tid, Comm, Pid, ParentTid, ParentComm}},
     {Word::TaskExec, "TaskExec", {Tid, FileName}},
     {Word::TaskExit, "TaskExit", {Tid, Comm}},
     {Word::TaskFree, "TaskFree", {Tid, Comm}},
@@ -40,13 +40,20 @@ constexpr std::array<Meaning, kWords> kMeanings = {{
     {Word::SoftirqRaise, "SoftirqRaise", {Vector}},
     {Word::SoftirqEntry, "SoftirqEntry", {Vector}},
     {Word::SoftirqExit, "SoftirqExit", {Vector}},
-    {Word::TrapEntry, "TrapEntry", {Address}},
+    {Word::TrapEntry, "TrapEntry", {Vector}},
+    {Word::TrapExit, "TrapExit", {Vector}},
+    {Word::PageFault, "PageFault", {Address}},
     {Word::VmEntry, "VmEntry", {Vcpu}},
     {Word::VmExit, "VmExit", {Vcpu, Reason, Isa}},
     {Word::CpuIdle, "CpuIdle", {State, Cpu}},
     {Word::CpuFrequency, "CpuFrequency", {Frequency, Cpu}},
     {Word::BlockIssue, "BlockIssue", {Device, Sector, SectorCount}},
     {Word::BlockComplete, "BlockComplete", {Device, Sector, SectorCount}},
+    {Word::StateTask, "StateTask", {Tid, Pid, ParentPid, Comm, Kind, Status}},
+    {Word::StateProcess, "StateProcess", {Pid, User}},
+    {Word::StateContainer, "StateContainer", {Pid, FileName, Name}},
+    {Word::StateVm, "StateVm", {Pid, Name}},
+    {Word::StateVcpu, "StateVcpu", {Pid, Tid, Vcpu}},
 }};
 
 constexpr SlotTable make_slots() {
@@ -135,8 +142,8 @@ const std::vector<Term>& ftrace_terms() {
       {"irq", "softirq_raise", Word::SoftirqRaise, kSoftirq},
       {"irq", "softirq_entry", Word::SoftirqEntry, kSoftirq},
       {"irq", "softirq_exit", Word::SoftirqExit, kSoftirq},
-      {"exceptions", "page_fault_user", Word::TrapEntry, {{Address, "address"}}},
-      {"exceptions", "page_fault_kernel", Word::TrapEntry, {{Address, "address"}}},
+      {"exceptions", "page_fault_user", Word::PageFault, {{Address, "address"}}},
+      {"exceptions", "page_fault_kernel", Word::PageFault, {{Address, "address"}}},
       {"kvm", "kvm_entry", Word::VmEntry, kVmEntry},
       {"kvm",
        "kvm_exit",
@@ -157,6 +164,7 @@ const std::vector<Term>& lttng_terms() {
   static const std::vector<Term::Part> kTask = {{Tid, "tid"}, {Comm, "comm"}};
   static const std::vector<Term::Part> kSoftirq = {{Vector, "vec"}};
   static const std::vector<Term::Part> kAddress = {{Address, "address"}};
+  static const std::vector<Term::Part> kTrap = {{Vector, "trap_id"}};
   static const std::vector<Term::Part> kIdle = {{State, "state"}, {Cpu, "cpu_id"}};
   static const std::vector<Term::Part> kFrequency = {{Frequency, "state"}, {Cpu, "cpu_id"}};
   static const std::vector<Term::Part> kBlock = {
@@ -191,6 +199,7 @@ const std::vector<Term>& lttng_terms() {
        Word::TaskFork,
        {{Tid, "child_tid"},
         {Comm, "child_comm"},
+        {Pid, "child_pid"},
         {ParentTid, "parent_tid"},
         {ParentComm, "parent_comm"}}},
       {"", "sched_process_exec", Word::TaskExec, {{Tid, "tid"}, {FileName, "filename"}}},
@@ -205,10 +214,12 @@ const std::vector<Term>& lttng_terms() {
       {"", "softirq_raise", Word::SoftirqRaise, kSoftirq},
       {"", "softirq_entry", Word::SoftirqEntry, kSoftirq},
       {"", "softirq_exit", Word::SoftirqExit, kSoftirq},
-      {"", "x86_exceptions_page_fault_user", Word::TrapEntry, kAddress},
-      {"", "x86_exceptions_page_fault_kernel", Word::TrapEntry, kAddress},
-      {"", "page_fault_user", Word::TrapEntry, kAddress},
-      {"", "page_fault_kernel", Word::TrapEntry, kAddress},
+      {"", "x86_exceptions_page_fault_user", Word::PageFault, kAddress},
+      {"", "x86_exceptions_page_fault_kernel", Word::PageFault, kAddress},
+      {"", "page_fault_user", Word::PageFault, kAddress},
+      {"", "page_fault_kernel", Word::PageFault, kAddress},
+      {"", "trap_entry", Word::TrapEntry, kTrap},  // before 2.0
+      {"", "trap_exit", Word::TrapExit, kTrap},
       {"", "kvm_x86_entry", Word::VmEntry, kVmEntry},
       {"", "kvm_entry", Word::VmEntry, kVmEntry},
       {"", "kvm_x86_exit", Word::VmExit, kVmExit},
@@ -219,6 +230,22 @@ const std::vector<Term>& lttng_terms() {
       {"", "cpu_frequency", Word::CpuFrequency, kFrequency},
       {"", "block_rq_issue", Word::BlockIssue, kBlock},
       {"", "block_rq_complete", Word::BlockComplete, kBlock},
+      {"",
+       "lttng_statedump_process_state",
+       Word::StateTask,
+       {{Tid, "tid"},
+        {Pid, "pid"},
+        {ParentPid, "ppid"},
+        {Comm, "name"},
+        {Kind, "type"},
+        {Status, "status"}}},
+      {"", "strata_statedump_process", Word::StateProcess, {{Pid, "pid"}, {User, "uid"}}},
+      {"",
+       "strata_statedump_cgroup",
+       Word::StateContainer,
+       {{Pid, "pid"}, {FileName, "path"}, {Name, "container_name"}}},
+      {"", "strata_statedump_vm", Word::StateVm, {{Pid, "pid"}, {Name, "name"}}},
+      {"", "strata_statedump_vcpu", Word::StateVcpu, {{Pid, "pid"}, {Tid, "tid"}, {Vcpu, "vcpu"}}},
   };
   return terms;
 }
@@ -242,6 +269,23 @@ constexpr SyscallPrefix kLttngSyscalls[] = {
     {"", "sys_", Word::SyscallEntry},
 };
 
+// So are event types of one interrupt vector each, by what comes after its name: interrupts that
+// have no handler of a device's, the timer's above all.
+bool bind_vector(const EventType& type, Binding& binding) {
+  constexpr std::string_view kEntry = "_entry";
+  constexpr std::string_view kExit = "_exit";
+  const std::string_view name = type.name;
+  if (type.system != "irq_vectors") return false;
+  if (name.ends_with(kEntry)) {
+    binding.word = Word::IrqEntry;
+    binding.interrupt = name.substr(0, name.size() - kEntry.size());
+  } else if (name.ends_with(kExit)) {
+    binding.word = Word::IrqExit;
+    binding.interrupt = name.substr(0, name.size() - kExit.size());
+  }
+  return binding.word != Word::None;
+}
+
 Binding bind_terms(const EventType& type, const std::vector<Term>& terms,
                    std::span<const SyscallPrefix> syscalls) {
   static const std::vector<Term::Part> kSyscall = {
@@ -255,7 +299,7 @@ Binding bind_terms(const EventType& type, const std::vector<Term>& terms,
     binding.word = syscall->word;
     binding.syscall = type.name.substr(syscall->prefix.size());
     named = kSyscall;
-  } else {
+  } else if (!bind_vector(type, binding)) {
     const auto term = std::ranges::find_if(
         terms, [&](const Term& t) { return t.name == type.name && t.system == type.system; });
     if (term == terms.end()) return binding;

@@ -21,25 +21,33 @@ enum class Word : uint8_t {
   SchedWakeupNew,  // the same
   SchedMigrate,    // Tid Comm Prio FromCpu TargetCpu
   TaskNew,         // Tid Comm CloneFlags
-  TaskFork,        // Tid Comm ParentTid ParentComm
+  TaskFork,        // Tid Comm Pid ParentTid ParentComm
   TaskExec,        // Tid FileName
   TaskExit,        // Tid Comm
   TaskFree,        // Tid Comm
   TaskRename,      // Tid OldComm Comm
   SyscallEntry,    // Number (or the type's own syscall name)
   SyscallExit,     // Number ReturnValue
-  IrqEntry,        // Irq IrqName
+  IrqEntry,        // Irq IrqName (or the type's own interrupt name)
   IrqExit,         // Irq
   SoftirqRaise,    // Vector
   SoftirqEntry,    // Vector
   SoftirqExit,     // Vector
-  TrapEntry,       // Address
+  TrapEntry,       // Vector
+  TrapExit,        // Vector
+  PageFault,       // Address; when it ends nobody tells
   VmEntry,         // Vcpu
   VmExit,          // Vcpu Reason Isa
   CpuIdle,         // State Cpu
   CpuFrequency,    // Frequency Cpu
   BlockIssue,      // Device Sector SectorCount
   BlockComplete,   // Device Sector SectorCount
+  // What was there when tracing began.
+  StateTask,       // Tid Pid ParentPid Comm Kind Status
+  StateProcess,    // Pid User
+  StateContainer,  // Pid FileName Name
+  StateVm,         // Pid Name
+  StateVcpu,       // Pid Tid Vcpu
   Count_,
 };
 
@@ -80,6 +88,12 @@ enum class Role : uint8_t {
   Device,
   Sector,
   SectorCount,
+  Pid,
+  ParentPid,
+  Kind,
+  Status,
+  User,
+  Name,
   Count_,
 };
 
@@ -94,7 +108,8 @@ extern const SlotTable kSlots;
 // once, when a trace opens; reading a part is then an offset and a load.
 struct Binding {
   Word word = Word::None;
-  std::string syscall;  // of SyscallEntry and SyscallExit whose type is of one system call: "read"
+  std::string syscall;    // of SyscallEntry and SyscallExit whose type is of one call: "read"
+  std::string interrupt;  // of IrqEntry and IrqExit whose type is of one vector: "local_timer"
   std::array<FieldRef, 8> parts{};
 
   // The field that plays `role`; reads nothing where the tracer does not tell it.

@@ -211,6 +211,7 @@ void CtfTrace::describe(const std::string& path) {
   info_.path = path;
   info_.kind = d.version == 1 ? "CTF 1.8" : "CTF 2";
   info_.machine = d.environment_text("hostname");
+  info_.processor = d.environment_text("architecture");
   info_.kernel = d.environment_text("kernel_release");
   info_.tracer = d.environment_text("tracer_name");
   if (const std::string major = d.environment_text("tracer_major"); !major.empty())

@@ -31,6 +31,13 @@ std::string_view word(std::string_view text, size_t number) {
   }
 }
 
+// Of more than one.
+std::string_view last_word(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of(" \n") + 1);
+  const size_t space = text.rfind(' ');
+  return space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
+}
+
 std::string hex(uint64_t value) {
   char digits[16];
   return "0x" + std::string(digits, write_hex(digits, value));
@@ -122,6 +129,7 @@ void TraceDat::describe() {
   const std::string_view uname = text_of(layout_.find(OptionId::Uname));
   info_.machine = word(uname, 1);
   info_.kernel = word(uname, 2);
+  info_.processor = last_word(uname);
   info_.cpus = cpu_count();
 
   std::string_view clock;

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/ask.h"
+#include "cli/commands.h"
+#include "cli/json_output.h"
+#include "cli/period.h"
+#include "cli/terminal.h"
+
+namespace strata::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using state::Engine;
+using state::Task;
+using state::TaskId;
+using state::TaskState;
+
+// The tasks of a machine as a tree: processes below whoever made them, threads below their process.
+class Tree {
+ public:
+  Tree(const Engine& engine, bool threads) : engine_(engine) {
+    std::map<Tid, TaskId> by_tid;
+    for (TaskId id = 0; id < engine.tasks().size(); ++id) {
+      const Task& task = engine.tasks()[id];
+      if (task.is_idle_task() || task.state == TaskState::Dead) continue;
+      if (!threads && task.tgid != kNoTid && task.tgid != task.tid) continue;
+      by_tid[task.tid] = id;
+    }
+    for (const auto& [tid, id] : by_tid) {
+      const Task& task = engine.tasks()[id];
+      const bool is_thread = task.tgid != kNoTid && task.tgid != tid;
+      const auto above = by_tid.find(is_thread ? task.tgid : task.parent);
+      if (above == by_tid.end() || above->second == id)
+        roots_.push_back(id);
+      else
+        children_[above->second].push_back(id);
+    }
+  }
+
+  // Parents before their children, with how deep they are.
+  template <typename F>
+  void each(F&& visit) const {
+    std::vector<bool> seen(engine_.tasks().size());
+    for (const TaskId id : roots_) walk(id, 0, seen, visit);
+    // Those that are each other's ancestors, by ids that were given anew.
+    for (const auto& [id, below] : children_)
+      if (!seen[id]) walk(id, 0, seen, visit);
+  }
+
+ private:
+  template <typename F>
+  void walk(TaskId id, size_t depth, std::vector<bool>& seen, F&& visit) const {
+    if (seen[id] || depth > kDeepest) return;
+    seen[id] = true;
+    visit(id, depth);
+    if (const auto below = children_.find(id); below != children_.end())
+      for (const TaskId child : below->second) walk(child, depth + 1, seen, visit);
+  }
+  static constexpr size_t kDeepest = 200;
+
+  const Engine& engine_;
+  std::vector<TaskId> roots_;
+  std::map<TaskId, std::vector<TaskId>> children_;
+};
+
+std::string number_text(Tid tid) { return tid == kNoTid ? "" : std::to_string(raw(tid)); }
+
+uint64_t ns_in(const Task& task, TaskState state) { return task.ns[static_cast<size_t>(state)]; }
+
+uint64_t blocked_ns(const Task& task) {
+  uint64_t ns = 0;
+  for (size_t state = 0; state < state::kTaskStates; ++state)
+    if (is_blocked(TaskState(state))) ns += task.ns[state];
+  return ns;
+}
+
+std::string ms_text(uint64_t ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", static_cast<double>(ns) / 1e6);
+  return text;
+}
+
+void put_text(const Engine& engine, bool threads, const Style& style, TextBuffer& out) {
+  Table table({"name", "pid", "tid", "state", "user", "container", "vm", "CPU ms", "waiting ms",
+               "blocked ms", "faults"});
+  for (size_t column = 3; column < 7; ++column) table.align_left(column);
+  Tree(engine, threads).each([&](TaskId id, size_t depth) {
+    const Task& task = engine.tasks()[id];
+    const state::Owner* owner = engine.owner(task.tgid);
+    std::string vm;
+    if (task.vcpu != state::kNoVcpu) {
+      const state::Vcpu& vcpu = engine.vms().vcpus()[task.vcpu];
+      vm = engine.vm_name(vcpu.vm) + '/' + std::to_string(vcpu.number);
+    }
+    table.add({std::string(2 * depth, ' ') + engine.names().text(task.name), number_text(task.tgid),
+               number_text(task.tid), std::string(name_of(task.state)),
+               owner != nullptr && owner->user ? std::to_string(*owner->user) : "",
+               owner != nullptr ? engine.names().text(owner->container) : "", vm,
+               ms_text(task.cpu_ns), ms_text(ns_in(task, TaskState::WaitCpu)),
+               ms_text(blocked_ns(task)), grouped(task.faults)});
+  });
+  table.put(style, 0, out);
+}
+
+Json json_of(const std::string& machine, const Engine& engine, bool threads) {
+  Json json = {{"machine", machine}, {"time_ns", engine.now()}};
+  Json& tasks = json["tasks"] = Json::array();
+  Tree(engine, threads).each([&](TaskId id, size_t) {
+    const Task& task = engine.tasks()[id];
+    const auto number = [](Tid tid) { return tid == kNoTid ? Json() : Json(raw(tid)); };
+    const state::Owner* owner = engine.owner(task.tgid);
+    Json states = Json::object();
+    for (size_t state = 0; state < state::kTaskStates; ++state)
+      if (task.ns[state] != 0) states[std::string(name_of(TaskState(state)))] = task.ns[state];
+    tasks.push_back({{"tid", number(task.tid)},
+                     {"pid", number(task.tgid)},
+                     {"parent", number(task.parent)},
+                     {"comm", engine.names().text(task.name)},
+                     {"state", name_of(task.state)},
+                     {"user", owner != nullptr && owner->user ? Json(*owner->user) : Json()},
+                     {"container", owner != nullptr ? engine.names().text(owner->container) : ""},
+                     {"cgroup", owner != nullptr ? engine.names().text(owner->cgroup) : ""},
+                     {"cpu_ns", task.cpu_ns},
+                     {"state_ns", states},
+                     {"faults", task.faults},
+                     {"migrations", task.migrations},
+                     {"wakeups", task.wakeups}});
+  });
+  return json;
+}
+
+}  // namespace
+
+int run(const PsArguments& arguments) {
+  return ask(
+      arguments.paths,
+      [&](const Traces& traces, state::Pass& pass) {
+        return resolve("--at", arguments.at, traces, Side::End, pass.end);
+      },
+      [&](const state::Pass& pass, TextBuffer& out) {
+        Json machines = Json::array();
+        for (const state::Machine& machine : pass.machines()) {
+          if (arguments.json) {
+            machines.push_back(json_of(machine.name, *machine.engine, arguments.threads));
+            continue;
+          }
+          const Style style(STDOUT_FILENO);
+          if (pass.machines().size() > 1) out.put(style.heading(machine.name) + '\n');
+          put_text(*machine.engine, arguments.threads, style, out);
+        }
+        if (arguments.json) put_json_object({{"machines", machines}}, out);
+      });
+}
+
+}  // namespace strata::cli

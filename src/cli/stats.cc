@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ranges>
+
+#include "base/time_text.h"
+#include "cli/ask.h"
+#include "cli/commands.h"
+#include "cli/json_output.h"
+#include "cli/period.h"
+#include "cli/terminal.h"
+#include "state/stat_rows.h"
+
+namespace strata::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using state::StatKey;
+using state::StatRow;
+
+constexpr size_t kMostRows = 20;
+
+// What all machines together were doing, and for how long nobody knows.
+struct Totals {
+  uint64_t span_ns = 0;
+  uint64_t cpu_ns = 0;           // of all CPUs together
+  uint64_t unknown_ns = 0;       // in which mode is not known
+  uint64_t unknown_task_ns = 0;  // not even whose it was
+  uint64_t losses = 0;
+};
+
+Totals totals_of(const state::Pass& pass) {
+  Totals totals;
+  for (const state::Machine& machine : pass.machines()) {
+    const state::Engine& engine = *machine.engine;
+    totals.span_ns = std::max(totals.span_ns, static_cast<uint64_t>(engine.now() - engine.begin()));
+    totals.losses += engine.losses();
+    for (const state::Cpu& cpu : engine.cpus())
+      for (const uint64_t ns : cpu.ns) totals.cpu_ns += ns;
+    for (const state::Slot& slot : engine.statistics().slots()) {
+      if (slot.mode != state::Mode::Unknown) continue;
+      totals.unknown_ns += slot.cpu_ns;
+      if (slot.task == state::kNoTask) totals.unknown_task_ns += slot.cpu_ns;
+    }
+  }
+  return totals;
+}
+
+std::vector<StatRow> rows_of(const state::Pass& pass, const std::vector<StatKey>& by) {
+  std::vector<StatRow> all;
+  for (const state::Machine& machine : pass.machines()) {
+    std::vector<StatRow> rows = state::stat_rows(*machine.engine, machine.name, by);
+    std::ranges::move(rows, std::back_inserter(all));
+  }
+  return all;
+}
+
+std::string seconds_text(uint64_t ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6f", static_cast<double>(ns) / 1e9);
+  return text;
+}
+
+std::string share_text(uint64_t part, uint64_t whole) {
+  if (whole == 0) return "";
+  char text[16];
+  std::snprintf(text, sizeof text, "%.1f",
+                100 * static_cast<double>(part) / static_cast<double>(whole));
+  return text;
+}
+
+void put_table(const std::vector<StatRow>& rows, const std::vector<StatKey>& by, uint64_t whole,
+               size_t most, const Style& style, TextBuffer& out) {
+  std::vector<std::string> headings;
+  for (const StatKey key : by) headings.emplace_back(name_of(key));
+  const size_t texts = headings.size();
+  for (const char* heading : {"events", "CPU s", "%", "elapsed s", "cumulative s"})
+    headings.emplace_back(heading);
+  Table table(std::move(headings));
+  for (size_t i = 1; i < texts; ++i) table.align_left(i);
+  for (const StatRow& row : rows | std::views::take(most)) {
+    std::vector<std::string> cells;
+    for (const StatKey key : by) cells.push_back(row[key]);
+    cells.push_back(grouped(row.count));
+    cells.push_back(seconds_text(row.cpu_ns));
+    cells.push_back(share_text(row.cpu_ns, whole));
+    cells.push_back(seconds_text(row.elapsed_ns));
+    cells.push_back(seconds_text(row.cumulative_ns));
+    table.add(std::move(cells));
+  }
+  table.put(style, 0, out);
+  if (rows.size() > most)
+    out.put("and " + grouped(rows.size() - most) + " more (--limit 0 shows all)\n");
+}
+
+void put_text(const state::Pass& pass, const StatsArguments& arguments,
+              const std::vector<StatKey>& by, TextBuffer& out) {
+  const Style style(STDOUT_FILENO);
+  const Totals totals = totals_of(pass);
+  out.put("span " + duration_text(Nanoseconds{static_cast<int64_t>(totals.span_ns)}) +
+          ", CPU time of all CPUs " + seconds_text(totals.cpu_ns) + " s");
+  const std::string unknown = "mode unknown " + share_text(totals.unknown_ns, totals.cpu_ns) +
+                              " %, of that whose " +
+                              share_text(totals.unknown_task_ns, totals.cpu_ns) + " %";
+  out.put(", " + unknown + "\n");
+  if (totals.losses > 0)
+    out.put(style.alarm("events were lost " + grouped(totals.losses) + " times") + "\n");
+  const size_t most = arguments.limit == 0 ? SIZE_MAX : arguments.limit.value_or(kMostRows);
+  std::vector<std::vector<StatKey>> tables = {by};
+  if (by.empty()) {
+    tables = {{StatKey::Mode},
+              {StatKey::Cpu, StatKey::Mode},
+              {StatKey::Pid, StatKey::Tid, StatKey::Comm},
+              {StatKey::Mode, StatKey::Submode},
+              {StatKey::Event}};
+    if (pass.machines().size() > 1)
+      for (std::vector<StatKey>& keys : tables) keys.insert(keys.begin(), StatKey::Machine);
+  }
+  for (const std::vector<StatKey>& keys : tables) {
+    out.put('\n');
+    put_table(rows_of(pass, keys), keys, totals.cpu_ns, most, style, out);
+  }
+}
+
+Json json_key(const StatRow& row, StatKey key) {
+  const std::string& text = row[key];
+  if (text.empty()) return nullptr;
+  switch (key) {
+    case StatKey::Cpu:
+    case StatKey::Pid:
+    case StatKey::Tid:
+    case StatKey::Vcpu:
+    case StatKey::User:
+      return std::stoll(text);
+    default:
+      return text;
+  }
+}
+
+void put_json(const state::Pass& pass, const std::vector<StatKey>& by, TextBuffer& out) {
+  const Totals totals = totals_of(pass);
+  Json json = {{"span_ns", totals.span_ns},
+               {"cpu_ns", totals.cpu_ns},
+               {"unknown_ns", totals.unknown_ns},
+               {"unknown_task_ns", totals.unknown_task_ns},
+               {"losses", totals.losses}};
+  Json& rows = json["rows"] = Json::array();
+  for (const StatRow& row : rows_of(pass, by)) {
+    Json line = Json::object();
+    for (size_t key = 0; key < state::kStatKeys; ++key)
+      line[std::string(name_of(StatKey(key)))] = json_key(row, StatKey(key));
+    line["count"] = row.count;
+    line["cpu_ns"] = row.cpu_ns;
+    line["elapsed_ns"] = row.elapsed_ns;
+    line["cumulative_ns"] = row.cumulative_ns;
+    rows.push_back(std::move(line));
+  }
+  put_json_object(json, out);
+}
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+void put_csv(const state::Pass& pass, const std::vector<StatKey>& by, TextBuffer& out) {
+  for (const StatKey key : by) out.put(std::string(name_of(key)) + ',');
+  out.put("count,cpu_ns,elapsed_ns,cumulative_ns\n");
+  for (const StatRow& row : rows_of(pass, by)) {
+    for (const StatKey key : by) out.put(csv_cell(row[key]) + ',');
+    out.put(std::to_string(row.count) + ',' + std::to_string(row.cpu_ns) + ',' +
+            std::to_string(row.elapsed_ns) + ',' + std::to_string(row.cumulative_ns) + '\n');
+  }
+}
+
+// False: wrong usage, which was told.
+bool parse_keys(const StatsArguments& arguments, std::vector<StatKey>& by) {
+  for (const std::string& name : arguments.by) {
+    const std::optional<StatKey> key = state::stat_key(name);
+    if (!key) {
+      complain("--by: there is no '" + name + "'");
+      return false;
+    }
+    by.push_back(*key);
+  }
+  // Programs get everything told apart, but for events, of which there are many.
+  if (by.empty() && (arguments.json || arguments.csv))
+    for (size_t key = 0; key < state::kStatKeys; ++key) by.push_back(StatKey(key));
+  return true;
+}
+
+}  // namespace
+
+int run(const StatsArguments& arguments) {
+  std::vector<StatKey> by;
+  if (!parse_keys(arguments, by)) return kExitUsage;
+  return ask(
+      arguments.paths,
+      [&](const Traces& traces, state::Pass& pass) {
+        return resolve_period(arguments.begin, arguments.end, traces, pass.begin, pass.end);
+      },
+      [&](const state::Pass& pass, TextBuffer& out) {
+        if (arguments.json)
+          put_json(pass, by, out);
+        else if (arguments.csv)
+          put_csv(pass, by, out);
+        else
+          put_text(pass, arguments, by, out);
+      });
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Time and what is known: CPUs, who runs on them, what is on top, losses.
+#include "state/engine.h"
+
+#include <algorithm>
+
+#include "state/blocking.h"
+
+namespace strata::state {
+namespace {
+
+// More than any machine has: what a damaged trace names is not believed.
+constexpr CpuIndex kMostCpus = 1u << 16;
+
+}  // namespace
+
+Engine::Engine(int64_t begin, IndexWriter* index)
+    : begin_(begin), now_(begin), index_(index), affinity_call_(names_.id("sched_setaffinity")) {}
+
+void Engine::add_trace(const trace::Trace& trace) {
+  const std::vector<const trace::EventType*> types = trace.event_types();
+  // A program's trace has meanings of its own at most, and its clock is read by the program: near
+  // a switch it may seem to run where it does not any more.
+  const bool tells = std::ranges::any_of(types, [](const trace::EventType* type) {
+    return type->meaning.word != Word::None && type->meaning.word < Word::StateTask;
+  });
+  for (const trace::EventType* type : types) add_type(*type, tells);
+  if (!trace.info().processor.empty()) processor_ = trace.info().processor;
+  if (!tells) return;
+  for (CpuIndex cpu = 0; cpu < std::min(trace.info().cpus, kMostCpus); ++cpu) cpu_at(cpu);
+  for (const auto& [tid, name] : trace.task_names().all())
+    if (tid != Tid{0}) name_task(task_of(tid), name);
+}
+
+const Engine::TypeUse* Engine::add_type(const trace::EventType& type, bool tells) {
+  if (const TypeUse* known = types_.find(&type)) return known;
+  TypeUse use{static_cast<uint32_t>(type_list_.size()), type.meaning.word, tells, kNoName};
+  if (!type.meaning.syscall.empty()) use.submode = names_.id(type.meaning.syscall);
+  if (!type.meaning.interrupt.empty()) use.submode = names_.id(type.meaning.interrupt);
+  type_list_.push_back(&type);
+  return types_.add(&type, use);
+}
+
+Cpu& Engine::cpu_at(CpuIndex index) {
+  if (index >= cpus_.size()) [[unlikely]]
+    cpus_.resize(index + 1);
+  if (!cpus_[index].is_there) [[unlikely]]
+    add_cpu(index);
+  return cpus_[index];
+}
+
+void Engine::add_cpu(CpuIndex index) {
+  Cpu& cpu = cpus_[index];
+  cpu.is_there = true;
+  cpu.since = cpu.shown_since = cpu.last_event = begin_;
+  cpu.idle = tasks_.add_idle(begin_);
+  cpu.slot = statistics_.find(kNoTask, index, Mode::Unknown, kNoName);
+  tasks_[cpu.idle].is_kernel = true;
+  tasks_[cpu.idle].cpu = index;
+  tasks_[cpu.idle].name = names_.id("swapper/" + std::to_string(index));
+  if (index_ == nullptr) return;
+  index_->add_cpu(index, begin_);
+  index_->add_task(cpu.idle, Tid{0}, begin_);
+}
+
+Engine::Moment Engine::moment(CpuId cpu) const {
+  if (raw(cpu) >= cpus_.size()) return {};
+  const Cpu& at = cpus_[raw(cpu)];
+  return {at.task, at.mode, at.submode};
+}
+
+const Engine::TypeUse* Engine::arrive(const trace::Event& event) {
+  const TypeUse* use = types_.find(event.type);
+  if (use == nullptr) [[unlikely]]
+    use = add_type(*event.type, event.type->meaning.word != Word::None);
+  now_ = std::max(now_, event.time.count);
+  const CpuIndex index = raw(event.cpu);
+  if (index >= kMostCpus) [[unlikely]]
+    return nullptr;
+  Cpu& cpu = cpu_at(index);
+  if (use->tells) {
+    if (event.lost != 0 || event.lost_unknown) [[unlikely]]
+      forget(index);
+    int64_t tid = raw(cpu.tid);
+    load_integer(event.record, event.type->tid, event.bases, tid);
+    if (tid != raw(cpu.tid)) [[unlikely]]
+      find_running(index, Tid(static_cast<int32_t>(tid)));
+    cpu.last_event = now_;
+  }
+  statistics_.count(cpu.slot, use->number);
+  return use;
+}
+
+// Everything that this CPU told is true up to its last event; from then on nothing is known of it,
+// nor of any task that no other CPU runs.
+void Engine::forget(CpuIndex index) {
+  const int64_t last = cpus_[index].last_event;
+  settle(index, last);
+  const TaskId id = std::exchange(cpus_[index].task, kNoTask);
+  cpus_[index].tid = kNoTid;
+  cpus_[index].depth = 0;
+  losses_.push_back(last);
+  for (const Cpu& cpu : cpus_)
+    if (cpu.task != kNoTask) tasks_[cpu.task].losses_seen = static_cast<uint32_t>(losses_.size());
+  if (id != kNoTask) see_losses(id);
+  show(index);
+}
+
+void Engine::catch_up_losses(TaskId id) {
+  Task& task = tasks_[id];
+  const int64_t lost_at = losses_[task.losses_seen];
+  task.losses_seen = static_cast<uint32_t>(losses_.size());
+  if (task.state == TaskState::Dead || task.is_idle_task()) return;
+  unwind(task, 1);
+  leave(task, task.stack.top());
+  task.stack.top() = Frame{.mode = task.is_kernel ? Mode::Kernel : Mode::Unknown,
+                           .entered = now_,
+                           .cpu_at_entry = task.cpu_ns};
+  set_task_state(id, lost_at, TaskState::Unknown, 0);
+}
+
+// The event says that another task runs than was thought. When it came nobody told.
+void Engine::find_running(CpuIndex index, Tid tid) {
+  if (tid == kNoTid) return;
+  if (cpus_[index].task != kNoTask) forget(index);
+  settle(index, now_);
+  switch_in(tid == Tid{0} ? cpus_[index].idle : task_of(tid), index);
+  show(index);
+}
+
+// What is on top of a CPU now. All before has been charged.
+void Engine::show(CpuIndex index) {
+  Cpu& cpu = cpus_[index];
+  const Mode before = cpu.mode;
+  const NameId submode_before = cpu.submode;
+  if (cpu.depth > 0) {
+    const Frame& frame = cpu.interrupts[cpu.depth - 1];
+    cpu.mode = frame.mode;
+    cpu.submode = frame.submode;
+    cpu.slot = frame.slot;
+  } else if (cpu.task == kNoTask) {
+    cpu.mode = Mode::Unknown;
+    cpu.submode = kNoName;
+    cpu.slot = statistics_.find(kNoTask, index, Mode::Unknown, kNoName);
+  } else if (cpu.task == cpu.idle) {
+    cpu.mode = Mode::Idle;
+    cpu.submode = cpu.idle_level;
+    cpu.slot = statistics_.find(cpu.idle, index, Mode::Idle, cpu.idle_level);
+  } else {
+    Frame& frame = tasks_[cpu.task].stack.top();
+    if (frame.cpu != index) {
+      frame.cpu = index;
+      frame.slot = statistics_.find(cpu.task, index, frame.mode, frame.submode);
+    }
+    cpu.mode = frame.mode;
+    cpu.submode = frame.submode;
+    cpu.slot = frame.slot;
+  }
+  if (cpu.mode != before || cpu.submode != submode_before) {
+    cpu.shown_since = cpu.since;
+    if (index_ != nullptr) index_->cpu_mode(index, cpu.since, cpu.mode, cpu.submode);
+  }
+  if (cpu.task == kNoTask || cpu.task == cpu.idle) return;
+  const Task& task = tasks_[cpu.task];
+  set_task_state(cpu.task, cpu.since,
+                 task.is_exiting && cpu.depth == 0 ? TaskState::Exiting : running_in(cpu.mode),
+                 cpu.submode);
+}
+
+void Engine::lose_rest(CpuId cpu) {
+  if (raw(cpu) < cpus_.size() && cpus_[raw(cpu)].is_there) forget(raw(cpu));
+}
+
+void Engine::settle_all(int64_t time) {
+  now_ = std::max(now_, time);
+  for (CpuIndex index = 0; index < cpus_.size(); ++index) {
+    if (!cpus_[index].is_there) continue;
+    settle(index, now_);
+    Cpu& cpu = cpus_[index];
+    for (uint32_t i = 0; i < cpu.depth; ++i) {
+      Frame& frame = cpu.interrupts[i];
+      const auto ns = static_cast<uint64_t>(now_ - frame.entered);
+      statistics_[frame.slot].elapsed_ns += ns;
+      statistics_[frame.slot].cumulative_ns += ns;
+      frame.entered = now_;
+    }
+  }
+  for (TaskId id = 0; id < tasks_.size(); ++id) {
+    see_losses(id);
+    Task& task = tasks_[id];
+    if (now_ > task.since) {
+      task.ns[static_cast<size_t>(task.state)] += static_cast<uint64_t>(now_ - task.since);
+      task.since = now_;
+    }
+    for (uint32_t level = 0; level < task.stack.depth(); ++level) {
+      leave(task, task.stack[level]);
+      task.stack[level].entered = now_;
+      task.stack[level].cpu_at_entry = task.cpu_ns;
+    }
+  }
+  for (VcpuIndex vcpu = 0; vcpu < vms_.vcpus().size(); ++vcpu) {
+    const Vcpu& at = vms_.vcpus()[vcpu];
+    set_vcpu_state(vcpu, at.state, at.info);
+  }
+  if (index_ != nullptr) index_->add_names(names_);
+}
+
+void Engine::reset_statistics(int64_t time) {
+  settle_all(time);
+  statistics_.reset();
+  begin_ = now_;
+  for (Cpu& cpu : cpus_) cpu.ns = {};
+  for (TaskId id = 0; id < tasks_.size(); ++id) {
+    tasks_[id].ns = {};
+    tasks_[id].faults = tasks_[id].migrations = tasks_[id].wakeups = 0;
+  }
+  for (Vcpu& vcpu : vms_.vcpus()) {
+    vcpu.ns = {};
+    vcpu.exits.clear();
+  }
+}
+
+TaskId Engine::add_task(Tid tid, int64_t born) {
+  const TaskId id = tasks_.add(tid, born);
+  tasks_[id].losses_seen = static_cast<uint32_t>(losses_.size());
+  tasks_[id].stack.top().entered = born;
+  if (index_ != nullptr) {
+    index_->add_task(id, tid, born);
+    index_->task_state(id, born, TaskState::Unknown, 0);
+  }
+  return id;
+}
+
+TaskId Engine::task_of(Tid tid) {
+  const TaskId id = tasks_.find(tid);
+  // One that was never heard of may have been there from the beginning. One that is dead makes room
+  // for another of the same number.
+  if (id == kNoTask) return add_task(tid, begin_);
+  if (tasks_[id].state == TaskState::Dead) return add_task(tid, now_);
+  see_losses(id);
+  return id;
+}
+
+void Engine::name_task(TaskId id, std::string_view name) {
+  if (name.empty()) return;
+  Task& task = tasks_[id];
+  task.name_is_stale = false;
+  const NameId name_id = names_.id(name);
+  if (task.name == name_id) return;
+  task.name = name_id;
+  if (index_ != nullptr) index_->task_name(id, now_, name_id);
+  if (!task.is_kernel && is_kernel_thread_name(name)) make_kernel_thread(id);
+}
+
+void Engine::set_process(TaskId id, Tid tgid) {
+  if (tgid == kNoTid || tasks_[id].tgid == tgid) return;
+  tasks_[id].tgid = tgid;
+  if (index_ != nullptr) index_->task_process(id, now_, tgid);
+}
+
+int64_t Engine::part(const trace::Event& event, Role role, int64_t otherwise) const {
+  const trace::Binding& meaning = event.type->meaning;
+  const uint8_t slot = trace::kSlots[static_cast<size_t>(meaning.word)][static_cast<size_t>(role)];
+  if (slot != trace::kNoSlot)
+    load_integer(event.record, meaning.parts[slot], event.bases, otherwise);
+  return otherwise;
+}
+
+}  // namespace strata::state

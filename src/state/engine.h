@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "state/cpu.h"
+#include "state/index_writer.h"
+#include "state/mode.h"
+#include "state/names.h"
+#include "state/statistics.h"
+#include "state/task.h"
+#include "state/vm.h"
+#include "trace/trace.h"
+#include "trace/type_table.h"
+
+namespace strata::state {
+
+// To whom a process belongs, where the starting state told.
+struct Owner {
+  std::optional<uint32_t> user = std::nullopt;
+  NameId container = kNoName;
+  NameId cgroup = kNoName;
+};
+
+// What every CPU, task and virtual CPU of one machine is doing, from its events in the order of
+// time, in one pass. It knows the vocabulary (trace/vocabulary.h) and no tracer's names.
+//
+// A task's modes are a stack: user code, the system call on top of it, guest code on top of that.
+// Interrupts are on top of whatever their CPU runs, and are the CPU's. Time is charged to the top.
+//
+// What is not told is UNKNOWN, never guessed. Before the first event that tells, and after lost
+// events, a CPU's task is known again from the next event that carries it, and a task's mode from
+// the next event that implies it. What was lost on one CPU may have been anything that happened to
+// tasks that no other CPU was running: their states are unknown from the last event before the loss
+// on. Since that may be many tasks, each is told only when it is next looked at (losses_).
+class Engine {
+ public:
+  // `index`: where states go besides; null: nowhere.
+  explicit Engine(int64_t begin, IndexWriter* index = nullptr);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // To be called for each trace of the machine before its events come.
+  void add_trace(const trace::Trace& trace);
+  void take(const trace::Event& event) { apply(event, arrive(event)); }
+
+  // The same in two steps, for who wants to see the state in which the event found its CPU.
+  struct TypeUse;
+  const TypeUse* arrive(const trace::Event& event);
+  void apply(const trace::Event& event, const TypeUse* use);
+  struct Moment {
+    TaskId task = kNoTask;
+    Mode mode = Mode::Unknown;
+    NameId submode = kNoName;
+  };
+  Moment moment(CpuId cpu) const;
+
+  // Events that were lost behind the last one of a CPU.
+  void lose_rest(CpuId cpu);
+  // Charges everything up to `time`, and tells the index. To be called at the end; or on the way,
+  // for whoever wants to look: the engine goes on from there.
+  void settle_all(int64_t time);
+  // The statistics begin here.
+  void reset_statistics(int64_t time);
+
+  int64_t begin() const { return begin_; }
+  int64_t now() const { return now_; }
+  const std::vector<Cpu>& cpus() const { return cpus_; }
+  const Tasks& tasks() const { return tasks_; }
+  const Vms& vms() const { return vms_; }
+  const Names& names() const { return names_; }
+  const Statistics& statistics() const { return statistics_; }
+  // Event types by the number that the statistics call them.
+  const std::vector<const trace::EventType*>& types() const { return type_list_; }
+  // Null: nobody told.
+  const Owner* owner(Tid process) const {
+    const auto found = owners_.find(process);
+    return found == owners_.end() ? nullptr : &found->second;
+  }
+  // As it was told, or else by its process.
+  std::string vm_name(VmIndex vm) const;
+  uint64_t losses() const { return losses_.size(); }
+
+ private:
+  using Word = trace::Word;
+  using Role = trace::Role;
+
+  const TypeUse* add_type(const trace::EventType& type, bool tells);
+  Cpu& cpu_at(CpuIndex index);
+  void add_cpu(CpuIndex index);
+  int64_t part(const trace::Event& event, Role role, int64_t otherwise = 0) const;
+
+  // The task of a thread's id, which is new where it was never heard of or ended before.
+  TaskId task_of(Tid tid);
+  TaskId add_task(Tid tid, int64_t born);
+  void see_losses(TaskId id) {
+    if (tasks_[id].losses_seen != losses_.size()) [[unlikely]]
+      catch_up_losses(id);
+  }
+  void catch_up_losses(TaskId id);
+  void name_task(TaskId id, std::string_view name);
+  void set_process(TaskId id, Tid tgid);
+  void make_kernel_thread(TaskId id);
+
+  // Time.
+  void settle(CpuIndex index, int64_t time);
+  void show(CpuIndex index);
+  void set_task_state(TaskId id, int64_t time, TaskState state, uint32_t info);
+  void forget(CpuIndex index);
+  void find_running(CpuIndex index, Tid tid);
+
+  // Frames.
+  void enter(const Task& task, TaskId id, Frame& frame, CpuIndex cpu, Mode mode, NameId submode);
+  void leave(const Task& task, const Frame& frame);
+  void set_bottom(TaskId id, CpuIndex cpu, Mode mode);
+  void push(CpuIndex index, Mode mode, NameId submode);
+  // Down to what is below the topmost frame of this mode, if there is one.
+  bool pop(CpuIndex index, Mode mode);
+  void unwind(Task& task, uint32_t depth);
+  void enter_interrupt(CpuIndex index, Mode mode, NameId submode);
+  void leave_interrupt(CpuIndex index, Mode mode);
+
+  // One for each word, or several alike.
+  void on_switch(const trace::Event& event, CpuIndex index);
+  void switch_out(TaskId id, CpuIndex index, int64_t prev_state, TaskId next);
+  void switch_in(TaskId id, CpuIndex index);
+  void on_wakeup(const trace::Event& event, CpuIndex index);
+  void on_migrate(const trace::Event& event, CpuIndex index);
+  void on_new_task(const trace::Event& event, CpuIndex index);
+  void on_exit(const trace::Event& event, CpuIndex index);
+  void on_free(const trace::Event& event);
+  void on_exec(CpuIndex index);
+  void on_syscall_entry(CpuIndex index, NameId syscall);
+  void on_syscall_exit(CpuIndex index);
+  void on_fault(CpuIndex index);
+  void on_vm_entry(const trace::Event& event, CpuIndex index);
+  void on_vm_exit(const trace::Event& event, CpuIndex index);
+  void on_idle(const trace::Event& event, CpuIndex index);
+  void on_frequency(const trace::Event& event, CpuIndex index);
+  void on_state_task(const trace::Event& event);
+  void on_state_owner(const trace::Event& event);
+  void on_state_vm(const trace::Event& event);
+
+  NameId syscall_name(int64_t number);
+  NameId interrupt_name(const trace::Event& event, const TypeUse& use);
+  NameId exit_name(const trace::Event& event);
+  VcpuIndex vcpu_at(const trace::Event& event, TaskId id);
+  VcpuIndex bind_vcpu(Tid process, uint32_t number, TaskId id);
+  void update_vcpu(const Task& task);
+  void set_vcpu_state(VcpuIndex index, VcpuState state, uint32_t info);
+  TaskState wait_of(const Task& task, int64_t prev_state) const;
+  TaskState refined_wait(const Cpu& waker, const Task& task) const;
+
+  int64_t begin_;
+  int64_t now_;  // the latest time of all events so far; it never goes back
+  IndexWriter* index_;
+  std::vector<Cpu> cpus_;
+  Tasks tasks_;
+  Vms vms_;
+  std::unordered_map<Tid, Owner> owners_;  // by process
+  Names names_;
+  Statistics statistics_;
+  trace::TypeTable<TypeUse> types_;
+  std::vector<const trace::EventType*> type_list_;
+  std::vector<int64_t> losses_;  // when each began: the last event before it
+  std::string processor_ = "x86_64";
+  std::vector<NameId> syscalls_;              // by number; 0: not looked up yet
+  std::unordered_map<int64_t, NameId> irqs_;  // by line
+  uint32_t setting_affinity_ = 0;             // tasks that are in that call
+  NameId affinity_call_;
+};
+
+// How events of a type are taken.
+struct Engine::TypeUse {
+  uint32_t number = 0;
+  Word word = Word::None;
+  bool tells = false;        // it is a kernel's: who runs, and what was lost, is true of the CPU
+  NameId submode = kNoName;  // where all events of the type have the same
+};
+
+inline void Engine::settle(CpuIndex index, int64_t time) {
+  Cpu& cpu = cpus_[index];
+  if (time <= cpu.since) return;
+  const auto ns = static_cast<uint64_t>(time - cpu.since);
+  cpu.since = time;
+  cpu.ns[static_cast<size_t>(cpu.mode)] += ns;
+  statistics_[cpu.slot].cpu_ns += ns;
+  if (cpu.task != kNoTask && cpu.depth == 0) tasks_[cpu.task].cpu_ns += ns;
+}
+
+inline void Engine::set_task_state(TaskId id, int64_t time, TaskState state, uint32_t info) {
+  Task& task = tasks_[id];
+  if (task.state == state && task.info == info) return;
+  if (time > task.since) {
+    task.ns[static_cast<size_t>(task.state)] += static_cast<uint64_t>(time - task.since);
+    task.since = time;
+  }
+  task.state = state;
+  task.info = info;
+  task.began = task.since;
+  if (index_ != nullptr) index_->task_state(id, task.since, state, info);
+  if (task.vcpu != kNoVcpu) [[unlikely]]
+    update_vcpu(task);
+}
+
+}  // namespace strata::state

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stacks of modes: system calls, traps, interrupts, idling.
+#include <array>
+
+#include "state/engine.h"
+#include "trace/syscall_names.h"
+
+namespace strata::state {
+namespace {
+
+constexpr std::array<std::string_view, 10> kVectors = {
+    "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"};
+constexpr uint64_t kMostSyscalls = 1024;
+
+NameId vector_name(int64_t vector, Names& names) {
+  return vector >= 0 && static_cast<size_t>(vector) < kVectors.size()
+             ? names.id(kVectors[static_cast<size_t>(vector)])
+             : names.id(std::to_string(vector));
+}
+
+}  // namespace
+
+void Engine::apply(const trace::Event& event, const TypeUse* use) {
+  if (use == nullptr) return;
+  const CpuIndex index = raw(event.cpu);
+  switch (use->word) {
+    case Word::SchedSwitch:
+      return on_switch(event, index);
+    case Word::SchedWaking:
+    case Word::SchedWakeup:
+    case Word::SchedWakeupNew:
+      return on_wakeup(event, index);
+    case Word::SyscallEntry:
+      return on_syscall_entry(
+          index, use->submode != kNoName ? use->submode : syscall_name(part(event, Role::Number)));
+    case Word::SyscallExit:
+      return on_syscall_exit(index);
+    case Word::IrqEntry:
+      return enter_interrupt(index, Mode::Irq, interrupt_name(event, *use));
+    case Word::IrqExit:
+      return leave_interrupt(index, Mode::Irq);
+    case Word::SoftirqEntry:
+      return enter_interrupt(index, Mode::Softirq, vector_name(part(event, Role::Vector), names_));
+    case Word::SoftirqExit:
+      return leave_interrupt(index, Mode::Softirq);
+    case Word::TrapEntry:
+      return push(index, Mode::Trap, names_.id(std::to_string(part(event, Role::Vector))));
+    case Word::TrapExit:
+      settle(index, now_);
+      if (pop(index, Mode::Trap)) show(index);
+      return;
+    case Word::PageFault:
+      return on_fault(index);
+    case Word::SchedMigrate:
+      return on_migrate(event, index);
+    case Word::TaskNew:
+    case Word::TaskFork:
+      return on_new_task(event, index);
+    case Word::TaskExec:
+      return on_exec(index);
+    case Word::TaskExit:
+      return on_exit(event, index);
+    case Word::TaskFree:
+      return on_free(event);
+    case Word::TaskRename:
+      return name_task(task_of(Tid(static_cast<int32_t>(part(event, Role::Tid)))),
+                       event.text(event.type->meaning.part(Role::Comm)));
+    case Word::VmEntry:
+      return on_vm_entry(event, index);
+    case Word::VmExit:
+      return on_vm_exit(event, index);
+    case Word::CpuIdle:
+      return on_idle(event, index);
+    case Word::CpuFrequency:
+      return on_frequency(event, index);
+    case Word::StateTask:
+      return on_state_task(event);
+    case Word::StateProcess:
+    case Word::StateContainer:
+      return on_state_owner(event);
+    case Word::StateVm:
+    case Word::StateVcpu:
+      return on_state_vm(event);
+    default:
+      return;
+  }
+}
+
+void Engine::enter(const Task& task, TaskId id, Frame& frame, CpuIndex cpu, Mode mode,
+                   NameId submode) {
+  frame = {mode, submode, statistics_.find(id, cpu, mode, submode), cpu, now_, task.cpu_ns};
+  if (submode == affinity_call_) ++setting_affinity_;
+}
+
+void Engine::leave(const Task& task, const Frame& frame) {
+  if (frame.cpu == kNoCpu) return;  // it never ran in it
+  Slot& slot = statistics_[frame.slot];
+  slot.elapsed_ns += static_cast<uint64_t>(now_ - frame.entered);
+  slot.cumulative_ns += task.cpu_ns - frame.cpu_at_entry;
+}
+
+void Engine::unwind(Task& task, uint32_t depth) {
+  for (; task.stack.depth() > depth; task.stack.pop()) {
+    leave(task, task.stack.top());
+    if (task.stack.top().submode == affinity_call_) --setting_affinity_;
+  }
+}
+
+// What a task is at the bottom, now that it is told: everything above has ended.
+void Engine::set_bottom(TaskId id, CpuIndex cpu, Mode mode) {
+  Task& task = tasks_[id];
+  unwind(task, 1);
+  if (task.stack.top().mode == mode) return;
+  leave(task, task.stack.top());
+  enter(task, id, task.stack.top(), cpu, mode, kNoName);
+}
+
+void Engine::push(CpuIndex index, Mode mode, NameId submode) {
+  const TaskId id = cpus_[index].task;
+  if (id == kNoTask || id == cpus_[index].idle) return;
+  settle(index, now_);
+  Task& task = tasks_[id];
+  if (Frame* frame = task.stack.push()) enter(task, id, *frame, index, mode, submode);
+  show(index);
+}
+
+bool Engine::pop(CpuIndex index, Mode mode) {
+  const TaskId id = cpus_[index].task;
+  if (id == kNoTask) return false;
+  Task& task = tasks_[id];
+  for (uint32_t level = task.stack.depth() - 1; level > 0; --level) {
+    if (task.stack[level].mode != mode) continue;
+    unwind(task, level);
+    return true;
+  }
+  return false;
+}
+
+// Whoever calls the kernel was in its own code before.
+void Engine::on_syscall_entry(CpuIndex index, NameId syscall) {
+  const TaskId id = cpus_[index].task;
+  if (id == kNoTask || id == cpus_[index].idle) return;
+  settle(index, now_);
+  set_bottom(id, index, Mode::User);
+  push(index, Mode::Syscall, syscall);
+}
+
+void Engine::on_syscall_exit(CpuIndex index) {
+  const TaskId id = cpus_[index].task;
+  if (id == kNoTask || id == cpus_[index].idle) return;
+  settle(index, now_);
+  set_bottom(id, index, Mode::User);
+  show(index);
+}
+
+// Nobody tells when it ends: it is counted, and explains why a task may sleep in its own code.
+void Engine::on_fault(CpuIndex index) {
+  if (cpus_[index].task == kNoTask) return;
+  Task& task = tasks_[cpus_[index].task];
+  ++task.faults;
+  task.fault_at = now_;
+}
+
+void Engine::enter_interrupt(CpuIndex index, Mode mode, NameId submode) {
+  settle(index, now_);
+  Cpu& cpu = cpus_[index];
+  // More than there can be: exits went missing.
+  if (cpu.depth == Cpu::kDeepest) cpu.depth = 0;
+  cpu.interrupts[cpu.depth++] = {mode,  submode, statistics_.find(kNoTask, index, mode, submode),
+                                 index, now_,    0};
+  show(index);
+}
+
+void Engine::leave_interrupt(CpuIndex index, Mode mode) {
+  Cpu& cpu = cpus_[index];
+  uint32_t level = cpu.depth;
+  while (level > 0 && cpu.interrupts[level - 1].mode != mode) --level;
+  if (level == 0) return;  // its entry was not recorded
+  settle(index, now_);
+  for (; cpu.depth >= level; --cpu.depth) {
+    const Frame& frame = cpu.interrupts[cpu.depth - 1];
+    const auto ns = static_cast<uint64_t>(now_ - frame.entered);
+    statistics_[frame.slot].elapsed_ns += ns;
+    statistics_[frame.slot].cumulative_ns += ns;
+  }
+  show(index);
+}
+
+void Engine::on_idle(const trace::Event& event, CpuIndex index) {
+  const int64_t told = part(event, Role::Cpu, index);
+  if (told < 0 || static_cast<uint64_t>(told) >= cpus_.size()) return;
+  const auto at = static_cast<CpuIndex>(told);
+  const auto level = static_cast<int32_t>(part(event, Role::State, -1));
+  cpu_at(at).idle_level = level < 0 ? kNoName : names_.id("level " + std::to_string(level));
+  if (cpus_[at].mode != Mode::Idle) return;
+  settle(at, now_);
+  show(at);
+}
+
+void Engine::on_frequency(const trace::Event& event, CpuIndex index) {
+  const int64_t told = part(event, Role::Cpu, index);
+  if (told < 0 || static_cast<uint64_t>(told) >= cpus_.size()) return;
+  const auto khz = static_cast<uint32_t>(part(event, Role::Frequency));
+  cpus_[static_cast<size_t>(told)].frequency_khz = khz;
+  if (index_ != nullptr) index_->cpu_frequency(static_cast<CpuIndex>(told), now_, khz);
+}
+
+NameId Engine::syscall_name(int64_t number) {
+  const auto at = static_cast<uint64_t>(number);
+  if (at < syscalls_.size() && syscalls_[at] != kNoName) [[likely]]
+    return syscalls_[at];
+  const std::string_view name = trace::syscall_name(processor_, at);
+  const NameId id = names_.id(name.empty() ? std::to_string(number) : std::string(name));
+  if (at >= kMostSyscalls) return id;
+  if (at >= syscalls_.size()) syscalls_.resize(at + 1);
+  return syscalls_[at] = id;
+}
+
+NameId Engine::interrupt_name(const trace::Event& event, const TypeUse& use) {
+  if (use.submode != kNoName) return use.submode;
+  const int64_t irq = part(event, Role::Irq);
+  const auto [found, is_new] = irqs_.emplace(irq, kNoName);
+  if (is_new) {
+    const std::string_view name = event.text(event.type->meaning.part(Role::IrqName));
+    found->second = names_.id(std::to_string(irq) + (name.empty() ? "" : ' ' + std::string(name)));
+  }
+  return found->second;
+}
+
+}  // namespace strata::state

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "history/history.h"
+#include "state/snapshot.h"
+#include "state/task.h"
+
+namespace strata::state {
+
+// What a machine did, as an IndexWriter has written it down: the history's rows by what they are
+// of, and what their numbers mean.
+class Index {
+ public:
+  // `source`: what it should have been made from. An error means that it is to be made anew.
+  static Result<Index> open(const std::string& path, uint64_t source);
+
+  struct CpuRows {
+    history::Row mode = 0;
+    history::Row task = 0;
+    std::optional<history::Row> frequency = std::nullopt;
+  };
+  struct TaskRows {
+    Tid tid{0};
+    int64_t born = 0;
+    history::Row state = 0;
+    std::optional<history::Row> name = std::nullopt;
+    std::optional<history::Row> process = std::nullopt;
+    std::optional<history::Row> cpu = std::nullopt;
+  };
+  struct VcpuRows {
+    Tid process = kNoTid;
+    uint32_t number = 0;
+    Tid tid = kNoTid;
+    history::Row state = 0;
+  };
+  const std::map<CpuIndex, CpuRows>& cpus() const { return cpus_; }
+  const std::vector<TaskRows>& tasks() const { return tasks_; }  // by TaskId
+  const std::vector<VcpuRows>& vcpus() const { return vcpus_; }  // by VcpuIndex
+  history::History& history() { return history_; }
+
+  // The text of a number that an interval's info is. Empty: there is none.
+  const std::string& name(NameId id) const;
+  // A machine's name where it was told, or else one made from its process.
+  std::string vm_name(Tid process) const;
+
+  // What a task was called at a time, or first.
+  Result<std::string> name_at(TaskId task, int64_t time);
+  Result<Tid> process_at(TaskId task, int64_t time);
+  // Who preempted or woke, in words.
+  Result<std::string> cause_at(uint32_t info, int64_t time);
+
+  Result<Snapshot> at(int64_t time);
+
+ private:
+  explicit Index(history::History history) : history_(std::move(history)) {}
+  bool add_row(history::Row row, std::string_view key);
+  bool add_cpu_row(history::Row row, std::string_view key);
+  bool add_task_row(history::Row row, std::string_view key);
+  bool add_vcpu_row(history::Row row, std::string_view key);
+  Result<std::string> detail(TaskState state, uint32_t info, int64_t time);
+  // A row's info at a time, or the first that it ever had.
+  Result<uint32_t> info_at(std::optional<history::Row> row, int64_t time, uint32_t otherwise);
+  Status add_cpus(int64_t time, Snapshot& all);
+  Status add_tasks(int64_t time, Snapshot& all);
+  Status add_vcpus(int64_t time, Snapshot& all);
+
+  history::History history_;
+  std::map<CpuIndex, CpuRows> cpus_;
+  std::vector<TaskRows> tasks_;
+  std::vector<VcpuRows> vcpus_;
+  std::vector<std::string> names_ = {""};
+  std::unordered_map<Tid, std::string> vm_names_;
+};
+
+}  // namespace strata::state

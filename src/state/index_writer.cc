@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state/index_writer.h"
+
+namespace strata::state {
+
+void IndexWriter::add_cpu(CpuIndex cpu, int64_t time) {
+  if (cpus_.size() <= cpu) cpus_.resize(cpu + 1);
+  const std::string key = "cpu/" + std::to_string(cpu);
+  cpus_[cpu] = {history_.row(key), history_.row(key + "/task")};
+  cpu_mode(cpu, time, Mode::Unknown, kNoName);
+  cpu_task(cpu, time, kNoTask);
+}
+
+void IndexWriter::add_task(TaskId id, Tid tid, int64_t born) {
+  if (tasks_.size() <= id) tasks_.resize(id + 1);
+  tasks_[id] = history_.row("task/" + std::to_string(id) + ' ' + std::to_string(raw(tid)) + ' ' +
+                            std::to_string(born));
+}
+
+void IndexWriter::add_vcpu(VcpuIndex vcpu, Tid process, uint32_t number, Tid tid) {
+  if (vcpus_.size() <= vcpu) vcpus_.resize(vcpu + 1);
+  vcpus_[vcpu] = history_.row("vcpu/" + std::to_string(vcpu) + ' ' + std::to_string(raw(process)) +
+                              ' ' + std::to_string(number) + ' ' + std::to_string(raw(tid)));
+}
+
+void IndexWriter::cpu_frequency(CpuIndex cpu, int64_t time, uint32_t khz) {
+  history_.set(history_.row("cpu/" + std::to_string(cpu) + "/frequency"), time, 0, khz);
+}
+
+history::Row IndexWriter::task_row(TaskId task, std::string_view what) {
+  return history_.row("task/" + std::to_string(task) + '/' + std::string(what));
+}
+
+void IndexWriter::task_cpu(TaskId task, int64_t time, CpuIndex cpu, MigrationCause cause) {
+  history_.set(task_row(task, "cpu"), time, static_cast<history::State>(cause), cpu);
+}
+
+void IndexWriter::task_name(TaskId task, int64_t time, NameId name) {
+  history_.set(task_row(task, "name"), time, 0, name);
+}
+
+void IndexWriter::task_process(TaskId task, int64_t time, Tid process) {
+  history_.set(task_row(task, "process"), time, 0, static_cast<uint32_t>(raw(process)));
+}
+
+void IndexWriter::vm_name(Tid process, std::string_view name) {
+  history_.row("vm/" + std::to_string(raw(process)) + ' ' + std::string(name));
+}
+
+void IndexWriter::add_names(const Names& names) {
+  for (; names_ < names.size(); ++names_)
+    history_.row("name/" + names.text(static_cast<NameId>(names_)));
+}
+
+}  // namespace strata::state

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state/pass.h"
+
+#include <algorithm>
+
+namespace strata::state {
+namespace {
+
+constexpr uint64_t kEventsAReport = 1u << 20;
+
+}  // namespace
+
+Pass::Pass(const Traces& traces) : traces_(traces) {
+  std::optional<trace::Trace::Span> span;
+  for (const auto& trace : traces_)
+    if (const auto own = trace->time_span()) trace::Trace::widen(span, *own);
+  span_ = span.value_or(trace::Trace::Span{});
+  for (const auto& trace : traces_) {
+    const std::string& name = trace->info().machine;
+    const auto found = std::ranges::find(machines_, name, &Machine::name);
+    machine_of_.push_back(static_cast<size_t>(found - machines_.begin()));
+    if (found == machines_.end()) machines_.push_back({.name = name});
+  }
+}
+
+Status Pass::write_index(const std::function<std::string(size_t)>& path, uint64_t source) {
+  for (size_t i = 0; i < machines_.size(); ++i) {
+    Result<history::Writer> writer = history::Writer::create(path(i), source);
+    if (!writer) return writer.error();
+    machines_[i].history = std::make_unique<history::Writer>(*std::move(writer));
+    machines_[i].index = std::make_unique<IndexWriter>(*machines_[i].history);
+  }
+  return {};
+}
+
+void Pass::run() {
+  for (Machine& machine : machines_)
+    machine.engine = std::make_unique<Engine>(span_.begin.count, machine.index.get());
+  std::vector<std::unique_ptr<trace::Stream>> streams;
+  for (size_t i = 0; i < traces_.size(); ++i) {
+    machines_[machine_of_[i]].engine->add_trace(*traces_[i]);
+    for (auto& stream : traces_[i]->open_streams()) {
+      streams.push_back(std::move(stream));
+      trace_of_.push_back(i);
+    }
+  }
+  in_period_ = !begin;
+  trace::Merge merge(std::move(streams));
+  uint64_t events = 0;
+  while (merge.next() == trace::Step::Event) {
+    if (!take(merge.event(), merge.stream_index())) break;
+    if (++events % kEventsAReport == 0) [[unlikely]]
+      report_progress(merge);
+  }
+  finish(merge);
+}
+
+bool Pass::take(const trace::Event& event, size_t stream) {
+  if (!in_period_ && event.time >= *begin) [[unlikely]]
+    start_period();
+  if (end && event.time > *end) [[unlikely]]
+    return false;
+  Engine& engine = *machines_[machine_of_[trace_of_[stream]]].engine;
+  const Engine::TypeUse* use = engine.arrive(event);
+  if (at_event && in_period_ && !at_event(event, trace_of_[stream], engine)) return false;
+  engine.apply(event, use);
+  return true;
+}
+
+void Pass::start_period() {
+  in_period_ = true;
+  for (Machine& machine : machines_) machine.engine->reset_statistics(begin->count);
+}
+
+void Pass::report_progress(const trace::Merge& merge) const {
+  if (!progress) return;
+  uint64_t done = 0;
+  uint64_t total = 0;
+  for (const auto& stream : merge.streams()) {
+    done += stream->bytes_done();
+    total += stream->bytes_total();
+  }
+  progress(done, total);
+}
+
+void Pass::finish(const trace::Merge& merge) {
+  if (!in_period_) start_period();
+  for (size_t i = 0; i < merge.streams().size(); ++i) {
+    const trace::Stream& stream = *merge.streams()[i];
+    if (stream.unplaced_loss().count != 0 || stream.unplaced_loss().unknown)
+      machines_[machine_of_[trace_of_[i]]].engine->lose_rest(stream.cpu());
+    if (stream.problem()) problems_.push_back(*stream.problem());
+  }
+  const int64_t last = end ? std::min(end->count, span_.end.count) : span_.end.count;
+  for (Machine& machine : machines_) {
+    machine.engine->settle_all(last);
+    if (machine.history == nullptr) continue;
+    if (Status written = machine.history->finish(machine.engine->now()); !written)
+      problems_.push_back(written.error());
+  }
+}
+
+}  // namespace strata::state

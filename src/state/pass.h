@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "history/writer.h"
+#include "state/engine.h"
+#include "trace/merge.h"
+#include "trace/summary.h"
+#include "trace/trace.h"
+
+namespace strata::state {
+
+// One machine of the traces, and what its engine found.
+struct Machine {
+  std::string name;
+  std::unique_ptr<history::Writer> history = nullptr;  // where an index was wished for
+  std::unique_ptr<IndexWriter> index = nullptr;
+  std::unique_ptr<Engine> engine = nullptr;
+};
+
+// All events of some traces, merged, through an engine for each machine.
+class Pass {
+ public:
+  using Traces = std::vector<std::unique_ptr<trace::Trace>>;
+
+  // The traces must outlive it.
+  explicit Pass(const Traces& traces);
+
+  // Makes an index of each machine; `path` says where by its number.
+  Status write_index(const std::function<std::string(size_t machine)>& path, uint64_t source);
+
+  // Statistics are of this period alone; state is known from what came before, too.
+  std::optional<Nanoseconds> begin;
+  std::optional<Nanoseconds> end;  // included
+
+  // Called at each event, when the engine knows in which state it found its CPU; `stream` is the
+  // number of the event's trace. False: enough.
+  std::function<bool(const trace::Event&, size_t trace, const Engine&)> at_event;
+  trace::ProgressCallback progress;
+
+  void run();
+
+  const std::vector<Machine>& machines() const { return machines_; }
+  const Engine& engine_of(size_t trace) const { return *machines_[machine_of_[trace]].engine; }
+  // What could not be read.
+  const std::vector<Error>& problems() const { return problems_; }
+  trace::Trace::Span span() const { return span_; }
+
+ private:
+  bool take(const trace::Event& event, size_t stream);
+  void start_period();
+  void report_progress(const trace::Merge& merge) const;
+  void finish(const trace::Merge& merge);
+
+  const Traces& traces_;
+  std::vector<Machine> machines_;
+  std::vector<size_t> machine_of_;  // each trace's
+  std::vector<size_t> trace_of_;    // each stream's
+  std::vector<Error> problems_;
+  trace::Trace::Span span_{};
+  bool in_period_ = false;
+};
+
+}  // namespace strata::state
