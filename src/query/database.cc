@@ -7,6 +7,7 @@
 
 #include "base/near_names.h"
 #include "query/module.h"
+#include "query/state_tables.h"
 #include "query/trace_tables.h"
 
 namespace strata::query {
@@ -59,7 +60,7 @@ void at_time(sqlite3_context* context, int, sqlite3_value** arguments) {
 
 Result<std::unique_ptr<Database>> Database::open(const Traces& traces,
                                                  std::function<TimeFrame()> frame) {
-  std::unique_ptr<Database> database(new Database);
+  std::unique_ptr<Database> database(new Database(traces));
   sqlite3*& sqlite = database->sqlite_;
   const auto failed = [&] { return Error{"", std::nullopt, sqlite3_errmsg(sqlite)}; };
   // Used by one thread.
@@ -73,6 +74,8 @@ Result<std::unique_ptr<Database>> Database::open(const Traces& traces,
   database->tables_.push_back(std::move(events));
   database->tables_.push_back(event_type_table(traces));
   database->tables_.push_back(trace_table(traces));
+  for (const auto& group : {cpu_tables, task_tables, vm_tables})
+    std::ranges::move(group(database->machines_), std::back_inserter(database->tables_));
   for (const auto& table : database->tables_)
     if (add_table(sqlite, *table, database->interrupted_) != SQLITE_OK) return failed();
 

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/time_text.h"
 #include "query/event_table.h"
+#include "query/machines.h"
 #include "query/problems.h"
 #include "query/statement.h"
 
@@ -42,6 +43,10 @@ class Database {
   // Ends the statement that is running. May be called by a signal handler.
   void interrupt();
 
+  // Tells how far it is while the states of all that is in the traces are found, which takes a pass
+  // over them where it was not done before.
+  void set_progress(trace::ProgressCallback progress) { machines_.progress = std::move(progress); }
+
   // What could not be read of the traces since it was last asked.
   std::vector<Error> take_problems() { return problems_.take(); }
 
@@ -50,13 +55,14 @@ class Database {
   const std::vector<std::string>& fields_without_column() const { return fields_without_column_; }
 
  private:
-  Database() = default;
+  explicit Database(const Traces& traces) : machines_(traces, problems_) {}
   // What may have been meant where a name is not known.
   std::string hint(std::string_view message) const;
 
   sqlite3* sqlite_ = nullptr;
   std::atomic<bool> interrupted_{false};
   Problems problems_;
+  Machines machines_;
   std::vector<std::unique_ptr<Table>> tables_;
   std::vector<std::string> fields_without_column_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,13 +18,14 @@ class ListTable : public Table {
     Column column;
     void (*show)(const Row& row, Cell& cell);
   };
+  // Makes the list, for each statement that reads the table.
+  using List = std::function<Result<std::vector<Row>>()>;
 
-  ListTable(std::string called, std::string what, std::vector<Part> parts, std::vector<Row> rows)
-      : parts_(std::move(parts)), rows_(std::move(rows)) {
+  ListTable(std::string called, std::string what, std::vector<Part> parts, List list)
+      : parts_(std::move(parts)), list_(std::move(list)) {
     name = std::move(called);
     about = std::move(what);
     for (const Part& part : parts_) columns.push_back(part.column);
-    about_rows = static_cast<double>(rows_.size());
   }
 
   std::unique_ptr<Rows> open(const std::atomic<bool>&) const override {
@@ -34,21 +36,31 @@ class ListTable : public Table {
   class Walk : public Rows {
    public:
     explicit Walk(const ListTable& table) : table_(table) {}
-    void begin(const Conditions&) override { row_ = 0; }
+
+    void begin(const Conditions&) override {
+      row_ = 0;
+      if (!rows_.empty()) return;
+      Result<std::vector<Row>> rows = table_.list_();
+      if (rows)
+        rows_ = *std::move(rows);
+      else
+        failure_ = std::move(rows).error();
+    }
     void next() override { ++row_; }
-    bool at_end() const override { return row_ >= table_.rows_.size(); }
+    bool at_end() const override { return row_ >= rows_.size(); }
     void column(size_t column, Cell& cell) override {
-      table_.parts_[column].show(table_.rows_[row_], cell);
+      table_.parts_[column].show(rows_[row_], cell);
     }
     int64_t number() const override { return static_cast<int64_t>(row_); }
 
    private:
     const ListTable& table_;
+    std::vector<Row> rows_;
     size_t row_ = 0;
   };
 
   std::vector<Part> parts_;
-  std::vector<Row> rows_;
+  List list_;
 };
 
 }  // namespace strata::query

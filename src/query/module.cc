@@ -216,8 +216,13 @@ Conditions conditions_of(const Table& table, std::string_view plan, sqlite3_valu
   return conditions;
 }
 
-int interrupted_or_fine(const sqlite3_vtab_cursor* cursor) {
-  return module_of(cursor->pVtab).interrupted ? SQLITE_INTERRUPT : SQLITE_OK;
+int result_of_step(const sqlite3_vtab_cursor* cursor) {
+  if (module_of(cursor->pVtab).interrupted) return SQLITE_INTERRUPT;
+  const std::optional<Error>& failure = static_cast<const Cursor*>(cursor)->rows->failure();
+  if (!failure) return SQLITE_OK;
+  sqlite3_free(cursor->pVtab->zErrMsg);
+  cursor->pVtab->zErrMsg = sqlite3_mprintf("%s", failure->text().c_str());
+  return SQLITE_ERROR;
 }
 
 int filter(sqlite3_vtab_cursor* cursor, int used, const char* plan, int,
@@ -226,14 +231,14 @@ int filter(sqlite3_vtab_cursor* cursor, int used, const char* plan, int,
     Conditions conditions = conditions_of(module_of(cursor->pVtab).table, plan, arguments);
     conditions.set_used(static_cast<uint32_t>(used));
     static_cast<Cursor*>(cursor)->rows->begin(conditions);
-    return interrupted_or_fine(cursor);
+    return result_of_step(cursor);
   });
 }
 
 int next(sqlite3_vtab_cursor* cursor) {
   return guarded([&] {
     static_cast<Cursor*>(cursor)->rows->next();
-    return interrupted_or_fine(cursor);
+    return result_of_step(cursor);
   });
 }
 

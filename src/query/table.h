@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "query/condition.h"
 
 struct sqlite3_context;
@@ -59,6 +60,12 @@ class Rows {
   virtual void column(size_t column, Cell& cell) = 0;
   // A number for it that is the same whatever the conditions. Of tables without a key.
   virtual int64_t number() const { return 0; }
+
+  // Why it is at its end before all rows have come, if it is.
+  const std::optional<Error>& failure() const { return failure_; }
+
+ protected:
+  std::optional<Error> failure_;
 };
 
 // A table as SQL sees it. The glue to SQLite (module.h) is the same for all.

@@ -50,8 +50,6 @@ void show_fields(const OneType& one, Cell& cell) {
 }  // namespace
 
 std::unique_ptr<Table> trace_table(const Traces& traces) {
-  std::vector<OneTrace> rows;
-  for (const auto& trace : traces) rows.push_back(trace.get());
   using Parts = std::vector<ListTable<OneTrace>::Part>;
   return std::make_unique<ListTable<OneTrace>>(
       "trace", "the traces that were opened",
@@ -78,13 +76,14 @@ std::unique_ptr<Table> trace_table(const Traces& traces) {
           {{"begin", Integer, "the first event's time; NULL: there is none"}, show_begin},
           {{"end", Integer, "the last event's time"}, show_end},
       },
-      std::move(rows));
+      [&traces]() -> Result<std::vector<OneTrace>> {
+        std::vector<OneTrace> rows;
+        for (const auto& trace : traces) rows.push_back(trace.get());
+        return rows;
+      });
 }
 
 std::unique_ptr<Table> event_type_table(const Traces& traces) {
-  std::vector<OneType> rows;
-  for (const auto& trace : traces)
-    for (const EventType* type : trace->event_types()) rows.push_back({type, trace.get()});
   using Parts = std::vector<ListTable<OneType>::Part>;
   return std::make_unique<ListTable<OneType>>(
       "event_type", "the event types that the traces describe, whether such events occur or not",
@@ -104,7 +103,12 @@ std::unique_ptr<Table> event_type_table(const Traces& traces) {
           {{"trace", Text, "the path of the trace"},
            [](const OneType& one, Cell& cell) { cell.lasting_text(one.trace->info().path); }},
       },
-      std::move(rows));
+      [&traces]() -> Result<std::vector<OneType>> {
+        std::vector<OneType> rows;
+        for (const auto& trace : traces)
+          for (const EventType* type : trace->event_types()) rows.push_back({type, trace.get()});
+        return rows;
+      });
 }
 
 }  // namespace strata::query
