@@ -63,8 +63,10 @@ CLI::App* add_query(CLI::App& app, QueryArguments& arguments) {
   CLI::Option* csv = query->add_flag("--csv", arguments.csv, "Comma-separated values");
   query->add_flag("--json", arguments.json, "An array of JSON objects")->excludes(csv);
   query->footer(
-      "Tables: event (with every field as a column), event_type, trace; .schema tells all\n"
-      "columns. at('+2s') is a time, said as in --begin of other commands.\n\n"
+      "Tables: event (with every field as a column), event_type, trace; cpu, cpu_state,\n"
+      "sched_slice, irq, process, thread, state, syscall, wakeup, migration, vm, vcpu,\n"
+      "vcpu_state, vm_exit. .schema tells all their columns. at('+2s') is a time, said as in\n"
+      "--begin of other commands.\n\n"
       "Examples:\n"
       "  strata query trace.dat 'SELECT name, count(*) FROM event GROUP BY name'\n"
       "  strata query trace.dat \"SELECT time, next_comm FROM event WHERE name = 'sched_switch'\n"

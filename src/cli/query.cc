@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/prompt.h"
 #include "cli/query_shell.h"
@@ -125,6 +126,10 @@ int run(const QueryArguments& arguments) {
     complain(database.error());
     return kExitInput;
   }
+
+  Progress progress("reading", false);
+  if (progress.enabled())
+    (*database)->set_progress([&](uint64_t done, uint64_t total) { progress.update(done, total); });
 
   QueryShell shell(**database, arguments.csv    ? query::RowStyle::Csv
                                : arguments.json ? query::RowStyle::Json

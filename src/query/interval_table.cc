@@ -20,15 +20,12 @@ bool EachInterval::add(const history::Interval& interval, Span& span) {
 }
 
 bool RunOfIntervals::add(const history::Interval& interval, Span& span) {
-  const Part part = part_(interval.state);
-  if (part == Part::Unknown) {
-    may_begin_ = is_open_ = false;
-    return false;
-  }
-  if (part == Part::Outside) {
+  const Part part = part_(interval);
+  if (part == Part::Outside || part == Part::Unknown) {
     may_begin_ = true;
-    if (is_open_) span = open_;
-    return std::exchange(is_open_, false);
+    const bool is_whole = std::exchange(is_open_, false) && part == Part::Outside;
+    if (is_whole) span = open_;
+    return is_whole;
   }
   if (part == Part::Begins && may_begin_ && !is_open_) {
     open_ = {interval.begin, interval.end, interval.state, interval.info};

@@ -49,13 +49,13 @@ class EachInterval : public Shape {
 class RunOfIntervals : public Shape {
  public:
   enum class Part : uint8_t { Outside, Begins, Within, Unknown };
-  explicit RunOfIntervals(Part (*part)(history::State)) : part_(part) {}
+  explicit RunOfIntervals(Part (*part)(const history::Interval&)) : part_(part) {}
   bool add(const history::Interval& interval, Span& span) override;
   bool is_open() const override { return is_open_; }
 
  private:
-  Part (*part_)(history::State);
-  bool may_begin_ = false;  // what was before is known
+  Part (*part_)(const history::Interval&);
+  bool may_begin_ = false;  // what was before was none: reading has not begun within one
   bool is_open_ = false;
   Span open_;
 };

@@ -195,9 +195,9 @@ std::unique_ptr<Table> state_table(Machines& machines) {
           }});
 }
 
-RunOfIntervals::Part part_of_syscall(history::State of_history) {
+RunOfIntervals::Part part_of_syscall(const Interval& interval) {
   using Part = RunOfIntervals::Part;
-  const TaskState state = state_of(of_history);
+  const TaskState state = state_of(interval.state);
   if (state == TaskState::User) return Part::Outside;
   if (state == TaskState::Syscall) return Part::Begins;
   const bool goes_on = is_blocked(state) || state == TaskState::WaitCpu ||

@@ -138,13 +138,13 @@ std::unique_ptr<Table> vcpu_state_table(Machines& machines) {
           }});
 }
 
-RunOfIntervals::Part part_of_exit(history::State state) {
+RunOfIntervals::Part part_of_exit(const Interval& interval) {
   using Part = RunOfIntervals::Part;
-  switch (static_cast<VcpuState>(state)) {
+  switch (static_cast<VcpuState>(interval.state)) {
     case VcpuState::Guest:
       return Part::Outside;
-    case VcpuState::Hypervisor:
-      return Part::Begins;
+    case VcpuState::Hypervisor:  // without a reason it is the call that enters the guest
+      return interval.info != state::kNoName ? Part::Begins : Part::Within;
     case VcpuState::UserSpace:
     case VcpuState::Halted:
     case VcpuState::Preempted:

@@ -5,6 +5,7 @@
 import csv
 import io
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -112,6 +113,77 @@ class Answers(unittest.TestCase):
         self.assertEqual([list(json.loads(row["fields"])) for row in found],
                          [[field["name"] for field in kind["fields"] if not field["common"]]
                           for kind in kinds])
+
+
+class States(unittest.TestCase):
+    """What the state engine's tables tell is what the commands that stand on it tell."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        before = os.environ.get("XDG_CACHE_HOME")
+        os.environ["XDG_CACHE_HOME"] = folder.name
+        self.addCleanup(lambda: os.environ.pop("XDG_CACHE_HOME") if before is None
+                        else os.environ.update(XDG_CACHE_HOME=before))
+
+    def test_the_state_at_a_moment(self):
+        events = dumped(SAMPLE)
+        for event in events[50::200]:
+            at = event["ts_ns"]
+            machine = json.loads(run("state", "--json", "--all", "--at", at, SAMPLE).stdout)
+            machine = machine["machines"][0]
+            during = "begin <= %d AND end > %d" % (at, at)
+            cpus = rows("SELECT cpu, mode, submode FROM cpu_state WHERE %s ORDER BY cpu" % during)
+            self.assertEqual([(row["cpu"], row["mode"], row["submode"] or "") for row in cpus],
+                             [(cpu["cpu"], cpu["mode"], cpu["submode"]) for cpu in machine["cpus"]])
+            found = rows("SELECT tid, state, detail FROM state WHERE %s" % during)
+            self.assertEqual(sorted((row["tid"], row["state"], row["detail"] or "") for row in found),
+                             sorted((task["tid"], task["state"], task["detail"])
+                                    for task in machine["tasks"]))
+
+    def test_times_of_cpus_add_up_to_the_span(self):
+        info = json.loads(run("info", "--json", SAMPLE).stdout)
+        span = info["end_ns"] - info["begin_ns"]
+        for row in rows("SELECT * FROM cpu"):
+            self.assertEqual(sum(value for name, value in row.items() if name.endswith("_ns")), span)
+        for row in rows("SELECT cpu, sum(duration) AS ns FROM cpu_state GROUP BY cpu"):
+            self.assertEqual(row["ns"], span)
+
+    def test_slices_are_between_switches(self):
+        events = [event for event in dumped(SAMPLE, "-e", "sched_switch")]
+        slices = {(row["cpu"], row["begin"]): row["tid"]
+                  for row in rows("SELECT cpu, begin, tid FROM sched_slice")}
+        for event in events[:-1]:
+            key = (event["cpu"], event["ts_ns"])
+            if key in slices:  # not where the next one is at the same time
+                self.assertEqual(slices[key], event["fields"]["next_pid"], key)
+        self.assertGreater(len(slices), len(events) // 2)
+
+    def test_system_calls_have_entry_and_exit(self):
+        entries = {(event["tid"], event["ts_ns"]): event["event"][len("sys_enter_"):]
+                   for event in dumped(SAMPLE, "-e", "sys_enter_*")}
+        exits = {(event["tid"], event["ts_ns"]) for event in dumped(SAMPLE, "-e", "sys_exit_*")}
+        calls = rows("SELECT * FROM syscall")
+        self.assertGreater(len(calls), len(entries) // 2)
+        for call in calls:
+            self.assertEqual(entries[call["tid"], call["begin"]], call["name"])
+            self.assertIn((call["tid"], call["end"]), exits)
+            self.assertEqual(call["running_ns"] + call["waiting_ns"] + call["blocked_ns"],
+                             call["duration"])
+
+    def test_a_narrow_question_gives_what_a_filter_would(self):
+        for table in ("cpu_state", "sched_slice", "state", "syscall", "irq", "wakeup", "migration"):
+            everything = rows("SELECT * FROM %s" % table)
+            if not everything:
+                continue
+            begin = sorted(row["begin"] for row in everything)[len(everything) // 2]
+            end = begin + 2000000
+            found = rows("SELECT * FROM %s WHERE begin < %d AND end > %d" % (table, end, begin))
+            wanted = [row for row in everything if row["begin"] < end and row["end"] > begin]
+            self.assertEqual(found, wanted, table)
+            found = rows("SELECT * FROM %s WHERE begin BETWEEN %d AND %d" % (table, begin, end))
+            wanted = [row for row in everything if begin <= row["begin"] <= end]
+            self.assertEqual(found, wanted, table)
 
 
 class Output(unittest.TestCase):
