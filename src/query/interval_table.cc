@@ -31,6 +31,7 @@ bool RunOfIntervals::add(const history::Interval& interval, Span& span) {
     open_ = {interval.begin, interval.end, interval.state, interval.info};
     is_open_ = true;
   }
+  may_begin_ = false;
   if (!is_open_) return false;
   open_.end = interval.end;
   open_.ns[interval.state % history::kStates] +=

@@ -55,7 +55,7 @@ class RunOfIntervals : public Shape {
 
  private:
   Part (*part_)(const history::Interval&);
-  bool may_begin_ = false;  // what was before was none: reading has not begun within one
+  bool may_begin_ = false;  // the interval before was outside of any
   bool is_open_ = false;
   Span open_;
 };

@@ -85,6 +85,7 @@ TEST(RunOfIntervals, ARunIsWhatIsBetween) {
 TEST(RunOfIntervals, WhatBeganBeforeIsNone) {
   EXPECT_THAT(runs_in({2, 3, 1, 2, 1}), testing::ElementsAre("30-40"));
   EXPECT_THAT(runs_in({1, 3, 1, 2, 1}), testing::ElementsAre("30-40"));
+  EXPECT_THAT(runs_in({1, 3, 2, 1, 2, 1}), testing::ElementsAre("40-50"));
 }
 
 TEST(RunOfIntervals, WhatIsNotKnownToEndIsNone) {
