@@ -95,6 +95,12 @@ CLI::App* add_dump(CLI::App& app, DumpArguments& arguments, Conditions& conditio
   add_repeated(*dump, "--fields", arguments.fields, "Only these fields, as name=value")
       ->delimiter(',')
       ->type_name("NAME,...");
+  add_repeated(*dump, "--with", arguments.with,
+               "The state at each event, too: the process, the mode of its CPU (which system\n"
+               "call, interrupt), the virtual CPU that the thread is")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"proc", "mode", "vm"}).description(""))
+      ->type_name("proc,mode,vm");
   dump->add_flag("--follow", arguments.follow,
                  "Go on when CTF traces grow or come, until interrupted; of a running session, by\n"
                  "its name or folder, show what it records from now on (with --begin: from then)");
@@ -105,6 +111,7 @@ CLI::App* add_dump(CLI::App& app, DumpArguments& arguments, Conditions& conditio
       with_times("Examples:\n"
                  "  strata dump trace.dat -e sched_switch -F 'prev_comm ~ \"mysql*\"'\n"
                  "  strata dump host.dat guest.dat --begin +2s --end +3s --cpu 0-3\n"
+                 "  strata dump trace.dat --with proc,mode -e block_rq_issue\n"
                  "  strata dump --follow web -e block_rq_complete"));
   return dump;
 }

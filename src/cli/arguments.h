@@ -40,6 +40,9 @@ struct EventOrFilter {
 // How an event becomes a line.
 enum class LineStyle : uint8_t { Report, Babeltrace, Json };
 
+// What the state engine tells of an event.
+enum class StatePart : uint8_t { Process, Mode, Vm };
+
 struct DumpArguments {
   std::vector<std::string> paths;
   std::vector<EventOrFilter> conditions;
@@ -51,6 +54,7 @@ struct DumpArguments {
   LineStyle style = LineStyle::Report;
   bool follow = false;
   std::vector<std::string> fields;
+  std::vector<std::string> with;  // proc, mode, vm
   std::optional<uint64_t> limit;
   std::string output;  // empty: standard output
   bool json = false;
@@ -66,6 +70,7 @@ struct QueryArguments {
 struct StatsArguments {
   std::vector<std::string> paths;
   std::vector<std::string> by;
+  std::string filter;  // of rows; empty: all
   std::string begin;
   std::string end;
   std::optional<size_t> limit;  // rows of a table; 0: all
@@ -84,6 +89,7 @@ struct PsArguments {
   std::vector<std::string> paths;
   std::string at;  // empty: the end
   bool threads = false;
+  bool all = false;  // those that ended, too
   bool json = false;
 };
 

@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/dump_events.h"
+#include "cli/dump_with_state.h"
 #include "cli/period.h"
 #include "cli/terminal.h"
 #include "cli/traces.h"
@@ -69,6 +70,15 @@ void warn_of_unknown_names(const DumpArguments& arguments, const Traces& traces,
   }
 }
 
+std::vector<StatePart> state_parts(const DumpArguments& arguments) {
+  std::vector<StatePart> parts;
+  for (const std::string& name : arguments.with)
+    parts.push_back(name == "proc"   ? StatePart::Process
+                    : name == "mode" ? StatePart::Mode
+                                     : StatePart::Vm);
+  return parts;
+}
+
 TimeStyle time_style(const DumpArguments& arguments, const Traces& traces) {
   if (arguments.time) return *arguments.time;
   return traces.opened.size() > 1 && traces.since_epoch() ? TimeStyle::Wall : TimeStyle::Raw;
@@ -77,6 +87,10 @@ TimeStyle time_style(const DumpArguments& arguments, const Traces& traces) {
 }  // namespace
 
 int run(const DumpArguments& arguments) {
+  if (!arguments.with.empty() && (arguments.follow || arguments.style == LineStyle::Babeltrace)) {
+    complain("--with: not with --follow or --style babeltrace");
+    return kExitUsage;
+  }
   trace::Selection selection;
   if (!make_selection(arguments, selection)) return kExitUsage;
 
@@ -108,7 +122,10 @@ int run(const DumpArguments& arguments) {
     return kExitInput;
   }
   const bool on_terminal = arguments.output.empty() && isatty(STDOUT_FILENO) == 1;
-  std::vector<Error> problems = dump_events(traces, selection, wishes, on_terminal, *out);
+  std::vector<Error> problems =
+      arguments.with.empty()
+          ? dump_events(traces, selection, wishes, on_terminal, *out)
+          : dump_with_state(traces, selection, wishes, state_parts(arguments), *out);
   Status written = out->finish();
   for (const auto& trace : traces.opened)
     status = std::max(status, tell_problems(trace->problems()));

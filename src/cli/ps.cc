@@ -23,11 +23,11 @@ using state::TaskState;
 // The tasks of a machine as a tree: processes below whoever made them, threads below their process.
 class Tree {
  public:
-  Tree(const Engine& engine, bool threads) : engine_(engine) {
+  Tree(const Engine& engine, bool threads, bool ended) : engine_(engine) {
     std::map<Tid, TaskId> by_tid;
     for (TaskId id = 0; id < engine.tasks().size(); ++id) {
       const Task& task = engine.tasks()[id];
-      if (task.is_idle_task() || task.state == TaskState::Dead) continue;
+      if (task.is_idle_task() || (task.state == TaskState::Dead && !ended)) continue;
       if (!threads && task.tgid != kNoTid && task.tgid != task.tid) continue;
       by_tid[task.tid] = id;
     }
@@ -85,11 +85,12 @@ std::string ms_text(uint64_t ns) {
   return text;
 }
 
-void put_text(const Engine& engine, bool threads, const Style& style, TextBuffer& out) {
+void put_text(const Engine& engine, const PsArguments& arguments, const Style& style,
+              TextBuffer& out) {
   Table table({"name", "pid", "tid", "state", "user", "container", "vm", "CPU ms", "waiting ms",
                "blocked ms", "faults"});
   for (size_t column = 3; column < 7; ++column) table.align_left(column);
-  Tree(engine, threads).each([&](TaskId id, size_t depth) {
+  Tree(engine, arguments.threads, arguments.all).each([&](TaskId id, size_t depth) {
     const Task& task = engine.tasks()[id];
     const state::Owner* owner = engine.owner(task.tgid);
     std::string vm;
@@ -107,10 +108,10 @@ void put_text(const Engine& engine, bool threads, const Style& style, TextBuffer
   table.put(style, 0, out);
 }
 
-Json json_of(const std::string& machine, const Engine& engine, bool threads) {
+Json json_of(const std::string& machine, const Engine& engine, const PsArguments& arguments) {
   Json json = {{"machine", machine}, {"time_ns", engine.now()}};
   Json& tasks = json["tasks"] = Json::array();
-  Tree(engine, threads).each([&](TaskId id, size_t) {
+  Tree(engine, arguments.threads, arguments.all).each([&](TaskId id, size_t) {
     const Task& task = engine.tasks()[id];
     const auto number = [](Tid tid) { return tid == kNoTid ? Json() : Json(raw(tid)); };
     const state::Owner* owner = engine.owner(task.tgid);
@@ -146,12 +147,12 @@ int run(const PsArguments& arguments) {
         Json machines = Json::array();
         for (const state::Machine& machine : pass.machines()) {
           if (arguments.json) {
-            machines.push_back(json_of(machine.name, *machine.engine, arguments.threads));
+            machines.push_back(json_of(machine.name, *machine.engine, arguments));
             continue;
           }
           const Style style(STDOUT_FILENO);
           if (pass.machines().size() > 1) out.put(style.heading(machine.name) + '\n');
-          put_text(*machine.engine, arguments.threads, style, out);
+          put_text(*machine.engine, arguments, style, out);
         }
         if (arguments.json) put_json_object({{"machines", machines}}, out);
       });
