@@ -12,6 +12,8 @@ find_package(Threads REQUIRED)        # Threads::Threads
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)                    # PkgConfig::zstd
 pkg_check_modules(traceevent REQUIRED IMPORTED_TARGET libtraceevent)        # PkgConfig::traceevent
 pkg_check_modules(bpf REQUIRED IMPORTED_TARGET libbpf)                      # PkgConfig::bpf
+pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3>=3.38)           # PkgConfig::sqlite3
+pkg_check_modules(edit REQUIRED IMPORTED_TARGET libedit)                    # PkgConfig::edit
 # What makes eBPF programs (cmake/bpf.cmake), whatever compiles the rest.
 find_program(STRATA_CLANG clang REQUIRED)
 find_program(STRATA_BPFTOOL bpftool REQUIRED PATHS /usr/sbin /sbin)

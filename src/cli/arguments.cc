@@ -180,6 +180,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   StatsArguments stats_arguments;
   StateArguments state_arguments;
   PsArguments ps_arguments;
+  QueryArguments query_arguments;
   TrimArguments trim_arguments;
   ConvertArguments convert_arguments;
 
@@ -197,6 +198,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   CLI::App* stats = add_stats(app, stats_arguments);
   CLI::App* state = add_state(app, state_arguments);
   CLI::App* ps = add_ps(app, ps_arguments);
+  CLI::App* query = add_query(app, query_arguments);
   CLI::App* trim = add_trim(app, trim_arguments);
   CLI::App* recover = add_recover(app, recover_arguments);
   add_convert(app, convert_arguments);
@@ -234,6 +236,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   if (stats->parsed()) return Command(std::move(stats_arguments));
   if (state->parsed()) return Command(std::move(state_arguments));
   if (ps->parsed()) return Command(std::move(ps_arguments));
+  if (query->parsed()) return Command(std::move(query_arguments));
   if (trim->parsed()) return Command(std::move(trim_arguments));
   if (dump->parsed()) {
     dump_arguments.conditions = dump_conditions.in_order();

@@ -60,6 +60,13 @@ struct DumpArguments {
   bool json = false;
 };
 
+struct QueryArguments {
+  // Traces, and behind them what is asked, if it is.
+  std::vector<std::string> words;
+  bool csv = false;
+  bool json = false;
+};
+
 struct StatsArguments {
   std::vector<std::string> paths;
   std::vector<std::string> by;
@@ -179,10 +186,10 @@ struct ProbeArguments {
   bool json = false;
 };
 
-using Command = std::variant<InfoArguments, EventsArguments, DumpArguments, TrimArguments,
-                             ConvertArguments, RecordArguments, RecoverArguments, SessionArguments,
-                             SetupArguments, ProbeArguments, StatsArguments, StateArguments,
-                             PsArguments>;
+using Command =
+    std::variant<InfoArguments, EventsArguments, DumpArguments, StatsArguments, StateArguments,
+                 PsArguments, QueryArguments, TrimArguments, ConvertArguments, RecordArguments,
+                 RecoverArguments, SessionArguments, SetupArguments, ProbeArguments>;
 
 // The command, or the exit status where there is nothing to do: help was asked for and shown, or
 // the arguments are wrong and that was said.

@@ -57,4 +57,29 @@ CLI::App* add_ps(CLI::App& app, PsArguments& arguments) {
   return ps;
 }
 
+CLI::App* add_query(CLI::App& app, QueryArguments& arguments) {
+  CLI::App* query = app.add_subcommand("query", "Traces as tables that SQL can be asked about");
+  query->group(kAsk);
+  query
+      ->add_option("PATH", arguments.words,
+                   "Traces; and what is asked of them: a statement of SQL, or a command such as\n"
+                   ".schema. Without any it is read from standard input; on a terminal, typed at\n"
+                   "a prompt")
+      ->required();
+  CLI::Option* csv = query->add_flag("--csv", arguments.csv, "Comma-separated values");
+  query->add_flag("--json", arguments.json, "An array of JSON objects")->excludes(csv);
+  query->footer(
+      "Tables: event (with every field as a column), event_type, trace; cpu, cpu_state,\n"
+      "sched_slice, irq, process, thread, state, syscall, wakeup, migration, vm, vcpu,\n"
+      "vcpu_state, vm_exit. .schema tells all their columns. at('+2s') is a time, said as in\n"
+      "--begin of other commands.\n\n"
+      "Examples:\n"
+      "  strata query trace.dat 'SELECT name, count(*) FROM event GROUP BY name'\n"
+      "  strata query trace.dat \"SELECT time, next_comm FROM event WHERE name = 'sched_switch'\n"
+      "    AND time BETWEEN at('+2s') AND at('+3s') AND cpu = 0\"\n"
+      "  strata query trace.dat .schema\n"
+      "  strata query trace.dat");
+  return query;
+}
+
 }  // namespace strata::cli

@@ -11,5 +11,6 @@ namespace strata::cli {
 CLI::App* add_stats(CLI::App& app, StatsArguments& arguments);
 CLI::App* add_state(CLI::App& app, StateArguments& arguments);
 CLI::App* add_ps(CLI::App& app, PsArguments& arguments);
+CLI::App* add_query(CLI::App& app, QueryArguments& arguments);
 
 }  // namespace strata::cli

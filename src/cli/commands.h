@@ -13,6 +13,7 @@ constexpr int kExitUsage = 2;
 int run(const InfoArguments& arguments);
 int run(const EventsArguments& arguments);
 int run(const DumpArguments& arguments);
+int run(const QueryArguments& arguments);
 int run(const TrimArguments& arguments);
 int run(const ConvertArguments& arguments);
 int run(const RecordArguments& arguments);

@@ -23,7 +23,7 @@ bool make_selection(const DumpArguments& arguments, trace::Selection& selection)
     }
     Result<trace::Filter> filter = trace::Filter::parse(condition.text);
     if (!filter) {
-      complain_filter(condition.text, filter.error());
+      complain_at("-F", condition.text, filter.error());
       return false;
     }
     auto& filters = selection.wanted.empty() ? selection.filters : selection.wanted.back().filters;

@@ -180,17 +180,8 @@ class Dump {
     return *shown_.emplace_back(std::make_unique<Shown>(trace, name, options_, before_));
   }
 
-  // Whether events tell their CPU one by one (in CTF, by a context): then a stream is not of one.
-  static bool events_tell_cpus(const Trace& of) {
-    return std::ranges::any_of(of.event_types(), [](const trace::EventType* type) {
-      const trace::Field* field = type->find("cpu_id");
-      return field != nullptr &&
-             static_cast<size_t>(field - type->fields.data()) < type->common_fields;
-    });
-  }
-
   void add_streams(Shown& shown, std::vector<std::unique_ptr<Stream>> streams) {
-    const bool are_cpus = selection_.cpus.empty() || !events_tell_cpus(shown.trace);
+    const bool are_cpus = selection_.cpus.empty() || !shown.trace.events_tell_cpus();
     for (std::unique_ptr<Stream>& stream : streams) {
       if (are_cpus && !selection_.has_cpu(stream->cpu())) continue;
       if (selection_.begin) stream->skip_to(*selection_.begin);

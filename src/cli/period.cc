@@ -8,9 +8,7 @@ namespace strata::cli {
 bool resolve(const char* option, const std::string& text, const Traces& traces, Side side,
              std::optional<Nanoseconds>& out) {
   if (text.empty()) return true;
-  const trace::Trace::Span span = traces.span().value_or(trace::Trace::Span{});
-  const TimeFrame frame{span.begin, span.end, traces.since_epoch(), now_since_epoch()};
-  Result<Nanoseconds> time = resolve_time(text, frame, side);
+  Result<Nanoseconds> time = resolve_time(text, traces.time_frame(), side);
   if (!time) {
     complain(std::string(option) + ": " + time.error().text());
     return false;

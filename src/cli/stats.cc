@@ -220,7 +220,7 @@ bool parse_question(const StatsArguments& arguments, Question& question) {
   if (arguments.filter.empty()) return true;
   Result<trace::TextFilter> filter = trace::TextFilter::parse(arguments.filter);
   if (!filter) {
-    complain_filter(arguments.filter, filter.error());
+    complain_at("-F", arguments.filter, filter.error());
     return false;
   }
   for (const std::string& field : filter->fields()) {

@@ -20,17 +20,25 @@ void complain(std::string_view text) {
 
 void warn(std::string_view text) { complain("warning: " + std::string(text)); }
 
+void complain_at(std::string_view what, std::string_view text, const Error& error) {
+  if (!error.offset) return complain(std::string(what) + ": " + error.cause);
+  const uint64_t offset = std::min<uint64_t>(*error.offset, text.size());
+  const size_t begin = text.substr(0, offset).rfind('\n') + 1;  // of the line; npos + 1 is 0
+  std::string line(text.substr(begin, text.find('\n', begin) - begin));
+  std::ranges::replace(line, '\t', ' ');
+  const uint64_t column = offset - begin;
+  const auto lines = std::ranges::count(text.substr(0, begin), '\n');
+  complain(std::string(what) + ": in " +
+           (lines > 0 ? "line " + std::to_string(lines + 1) + ", " : "") + "column " +
+           std::to_string(column + 1) + ": " + error.cause + "\n  " + line + "\n  " +
+           std::string(column, ' ') + "^");
+}
+
 Style::Style(int descriptor) {
   const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
   on_ = isatty(descriptor) == 1 && !(no_color && *no_color) &&
         !(term && std::strcmp(term, "dumb") == 0);
-}
-
-void complain_filter(const std::string& text, const Error& error) {
-  const uint64_t column = error.offset.value_or(0);
-  complain("-F: in column " + std::to_string(column + 1) + ": " + error.cause + "\n  " + text +
-           "\n  " + std::string(column, ' ') + "^");
 }
 
 std::string Style::heading(std::string_view text) const {

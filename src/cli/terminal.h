@@ -15,8 +15,9 @@ namespace strata::cli {
 void complain(const Error& error);
 void complain(std::string_view text);
 void warn(std::string_view text);
-// A filter that does not parse, with a mark below the place.
-void complain_filter(const std::string& text, const Error& error);
+// Of a text that somebody wrote, with a mark below the place where it stops making sense
+// (Error::offset).
+void complain_at(std::string_view what, std::string_view text, const Error& error);
 
 // Headings stand out on a terminal that is not told otherwise ($NO_COLOR, TERM=dumb).
 class Style {
@@ -24,6 +25,7 @@ class Style {
   explicit Style(int descriptor);
   std::string heading(std::string_view text) const;
   std::string alarm(std::string_view text) const;
+  bool is_on() const { return on_; }
 
  private:
   bool on_;

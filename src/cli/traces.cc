@@ -88,6 +88,11 @@ bool Traces::since_epoch() const {
   });
 }
 
+TimeFrame Traces::time_frame() const {
+  const trace::Trace::Span all = span().value_or(trace::Trace::Span{});
+  return {all.begin, all.end, since_epoch(), now_since_epoch()};
+}
+
 std::string Traces::time_base() const {
   std::string base;
   for (const auto& trace : opened) {

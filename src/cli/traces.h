@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time_text.h"
 #include "format/tracedat/live_pages.h"
 #include "trace/trace.h"
 
@@ -21,6 +22,8 @@ struct Traces {
   std::optional<trace::Trace::Span> span() const;
   // Whether all of them tell the time of day.
   bool since_epoch() const;
+  // What times in words are said against.
+  TimeFrame time_frame() const;
   // What times are counted on: "epoch", the clock's name, or "mixed".
   std::string time_base() const;
   // Whether there may come more, files or whole traces.

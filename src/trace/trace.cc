@@ -11,6 +11,14 @@ void Trace::widen(std::optional<Span>& all, const Span& part) {
   all->end = std::max(all->end, part.end);
 }
 
+bool Trace::events_tell_cpus() const {
+  return std::ranges::any_of(event_types(), [](const EventType* type) {
+    const Field* field = type->find("cpu_id");
+    return field != nullptr &&
+           static_cast<size_t>(field - type->fields.data()) < type->common_fields;
+  });
+}
+
 void Trace::print_packet(const Event& event, TextBuffer& out) const {
   out.put(std::string_view("{ cpu_id = "));
   out.put_decimal(uint64_t{raw(event.cpu)});

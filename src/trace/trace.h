@@ -67,6 +67,9 @@ class Trace {
   // A field that the model cannot read (ValueKind::Compound), as JSON.
   virtual void print_compound(const Event& event, const Field& field, TextBuffer& out) const;
 
+  // Whether events tell their CPU one by one (in CTF, by a context): then a stream is not of one.
+  bool events_tell_cpus() const;
+
   // Names of tasks that the trace tells apart from its events. Events tell more as they come.
   virtual const TaskNames& task_names() const = 0;
 

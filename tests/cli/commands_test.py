@@ -21,7 +21,7 @@ def objects(*arguments):
 class Usage(unittest.TestCase):
     def test_help_of_every_command_has_an_example(self):
         self.assertIn("Look:", "\n".join(lines("--help")))
-        for command in ("info", "events", "dump", "trim", "convert", "record", "setup",
+        for command in ("info", "events", "dump", "query", "trim", "convert", "record", "setup",
                         "stats", "state", "ps"):
             text = "\n".join(lines(command, "--help"))
             self.assertIn("Example", text)
