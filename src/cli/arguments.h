@@ -173,10 +173,10 @@ struct ProbeArguments {
   bool json = false;
 };
 
-using Command = std::variant<InfoArguments, EventsArguments, DumpArguments, TrimArguments,
-                             ConvertArguments, RecordArguments, RecoverArguments, SessionArguments,
-                             SetupArguments, ProbeArguments, StatsArguments, StateArguments,
-                             PsArguments>;
+using Command =
+    std::variant<InfoArguments, EventsArguments, DumpArguments, TrimArguments, ConvertArguments,
+                 RecordArguments, RecoverArguments, SessionArguments, SetupArguments,
+                 ProbeArguments, StatsArguments, StateArguments, PsArguments>;
 
 // The command, or the exit status where there is nothing to do: help was asked for and shown, or
 // the arguments are wrong and that was said.

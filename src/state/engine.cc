@@ -28,6 +28,7 @@ void Engine::add_trace(const trace::Trace& trace) {
   for (const trace::EventType* type : types) add_type(*type, tells);
   if (!trace.info().processor.empty()) processor_ = trace.info().processor;
   if (!tells) return;
+  for (const trace::GuestInfo& guest : trace.info().guests) add_guest(guest);
   for (CpuIndex cpu = 0; cpu < std::min(trace.info().cpus, kMostCpus); ++cpu) cpu_at(cpu);
   for (const auto& [tid, name] : trace.task_names().all())
     if (tid != Tid{0}) name_task(task_of(tid), name);
@@ -218,6 +219,7 @@ void Engine::reset_statistics(int64_t time) {
   for (Vcpu& vcpu : vms_.vcpus()) {
     vcpu.ns = {};
     vcpu.exits.clear();
+    vcpu.events = {};
   }
 }
 
@@ -256,6 +258,7 @@ void Engine::name_task(TaskId id, std::string_view name) {
 void Engine::set_process(TaskId id, Tid tgid) {
   if (tgid == kNoTid || tasks_[id].tgid == tgid) return;
   tasks_[id].tgid = tgid;
+  if (tasks_[id].vcpu != kNoVcpu) move_vcpu(tasks_[id]);
   if (index_ != nullptr) index_->task_process(id, now_, tgid);
 }
 

@@ -61,6 +61,9 @@ class Engine {
   };
   Moment moment(CpuId cpu) const;
 
+  // From now on, virtual CPUs whose state changes are put there too; null: nowhere.
+  void watch_vcpus(std::vector<VcpuIndex>* changed) { changed_vcpus_ = changed; }
+
   // Events that were lost behind the last one of a CPU.
   void lose_rest(CpuId cpu);
   // Charges everything up to `time`, and tells the index. To be called at the end; or on the way,
@@ -141,6 +144,8 @@ class Engine {
   void on_fault(CpuIndex index);
   void on_vm_entry(const trace::Event& event, CpuIndex index);
   void on_vm_exit(const trace::Event& event, CpuIndex index);
+  void on_vm_user_exit(CpuIndex index);
+  void count_vcpu_event(CpuIndex index, VcpuEvent event);
   void on_idle(const trace::Event& event, CpuIndex index);
   void on_frequency(const trace::Event& event, CpuIndex index);
   void on_state_task(const trace::Event& event);
@@ -150,8 +155,14 @@ class Engine {
   NameId syscall_name(int64_t number);
   NameId interrupt_name(const trace::Event& event, const TypeUse& use);
   NameId exit_name(const trace::Event& event);
+  void add_guest(const trace::GuestInfo& guest);
+  void name_vm(Tid process, std::string_view name);
   VcpuIndex vcpu_at(const trace::Event& event, TaskId id);
-  VcpuIndex bind_vcpu(Tid process, uint32_t number, TaskId id);
+  Tid process_of_vcpu(const Task& task, std::optional<uint32_t> number);
+  VcpuIndex bind_vcpu(Tid process, std::optional<uint32_t> number, TaskId id);
+  void move_vcpu(const Task& task);
+  void tell_vcpus_of(VmIndex vm);
+  Vcpu* running_vcpu(CpuIndex index);
   void update_vcpu(const Task& task);
   void set_vcpu_state(VcpuIndex index, VcpuState state, uint32_t info);
   TaskState wait_of(const Task& task, int64_t prev_state) const;
@@ -163,6 +174,7 @@ class Engine {
   std::vector<Cpu> cpus_;
   Tasks tasks_;
   Vms vms_;
+  std::vector<VcpuIndex>* changed_vcpus_ = nullptr;
   std::unordered_map<Tid, Owner> owners_;  // by process
   Names names_;
   Statistics statistics_;

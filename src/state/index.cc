@@ -97,8 +97,12 @@ bool Index::add_task_row(history::Row row, std::string_view key) {
 bool Index::add_vcpu_row(history::Row row, std::string_view key) {
   VcpuIndex id = 0;
   VcpuRows vcpu{.state = row};
-  if (!take_number(key, id) || id != vcpus_.size() || !take_tid(key, vcpu.process) ||
-      !take_number(key, vcpu.number) || !take_tid(key, vcpu.tid))
+  if (!take_number(key, id) || id > vcpus_.size()) return false;
+  if (take_prefix(key, "is "))
+    return id < vcpus_.size() && take_tid(key, vcpus_[id].process) &&
+           take_number(key, vcpus_[id].number);
+  if (id != vcpus_.size() || !take_tid(key, vcpu.process) || !take_number(key, vcpu.number) ||
+      !take_tid(key, vcpu.tid))
     return false;
   vcpus_.push_back(vcpu);
   return true;
