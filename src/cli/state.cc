@@ -1,49 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/output.h"
+#include "base/progress.h"
 #include "base/time_text.h"
-#include "cli/ask.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"
 #include "cli/period.h"
 #include "cli/terminal.h"
+#include "cli/traces.h"
+#include "state/index_store.h"
+#include "state/pass.h"
 #include "state/snapshot.h"
 
 namespace strata::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using state::Engine;
 using state::Snapshot;
 
 std::string ago(int64_t now, int64_t since) { return duration_text(Nanoseconds{now - since}); }
-
-std::string task_text(const Engine& engine, state::TaskId id) {
-  if (id == state::kNoTask) return "";
-  const state::Task& task = engine.tasks()[id];
-  return engine.names().text(task.name) + ' ' + std::to_string(raw(task.tid));
-}
 
 bool is_worth_showing(const state::TaskAt& task) {
   return task.state != state::TaskState::Unknown && task.state != state::TaskState::Dead;
 }
 
-void put_text(const Engine& engine, const Snapshot& all, bool everything, const Style& style,
+void put_text(int64_t now, const Snapshot& all, bool everything, const Style& style,
               TextBuffer& out) {
   Table cpus({"cpu", "mode", "in", "task", "for"});
   for (size_t column = 1; column < 4; ++column) cpus.align_left(column);
   for (const state::CpuAt& cpu : all.cpus)
     cpus.add({std::to_string(cpu.cpu), std::string(name_of(cpu.mode)), cpu.submode,
-              task_text(engine, cpu.task), ago(engine.now(), cpu.since)});
+              cpu.tid == kNoTid ? "" : cpu.name + ' ' + std::to_string(raw(cpu.tid)),
+              ago(now, cpu.since)});
   cpus.put(style, 0, out);
 
   Table vcpus({"vm", "vcpu", "state", "because", "for"});
   for (size_t column = 2; column < 4; ++column) vcpus.align_left(column);
   for (const state::VcpuAt& vcpu : all.vcpus)
-    vcpus.add({engine.vm_name(engine.vms().vcpus()[vcpu.vcpu].vm), std::to_string(vcpu.number),
-               std::string(name_of(vcpu.state)), vcpu.detail, ago(engine.now(), vcpu.since)});
+    vcpus.add({vcpu.vm, std::to_string(vcpu.number), std::string(name_of(vcpu.state)), vcpu.detail,
+               ago(now, vcpu.since)});
   if (!vcpus.empty()) {
     out.put('\n');
     vcpus.put(style, 0, out);
@@ -59,7 +58,7 @@ void put_text(const Engine& engine, const Snapshot& all, bool everything, const 
     }
     tasks.add({task.name, std::to_string(raw(task.tid)),
                task.pid == kNoTid ? "" : std::to_string(raw(task.pid)),
-               std::string(name_of(task.state)), task.detail, ago(engine.now(), task.since)});
+               std::string(name_of(task.state)), task.detail, ago(now, task.since)});
   }
   if (!tasks.empty()) {
     out.put('\n');
@@ -69,15 +68,14 @@ void put_text(const Engine& engine, const Snapshot& all, bool everything, const 
     out.put("and " + grouped(hidden) + " that ended or of which nothing is known (--all)\n");
 }
 
-Json json_of(const std::string& machine, const Engine& engine, const Snapshot& all) {
-  Json json = {{"machine", machine}, {"time_ns", engine.now()}};
+Json json_of(const std::string& machine, int64_t now, const Snapshot& all) {
+  Json json = {{"machine", machine}, {"time_ns", now}};
   Json& cpus = json["cpus"] = Json::array();
   for (const state::CpuAt& cpu : all.cpus) {
-    const bool known = cpu.task != state::kNoTask;
     cpus.push_back({{"cpu", cpu.cpu},
                     {"mode", name_of(cpu.mode)},
                     {"submode", cpu.submode},
-                    {"tid", known ? Json(raw(engine.tasks()[cpu.task].tid)) : Json()},
+                    {"tid", cpu.tid == kNoTid ? Json() : Json(raw(cpu.tid))},
                     {"since_ns", cpu.since}});
   }
   Json& tasks = json["tasks"] = Json::array();
@@ -91,7 +89,7 @@ Json json_of(const std::string& machine, const Engine& engine, const Snapshot& a
   }
   Json& vcpus = json["vcpus"] = Json::array();
   for (const state::VcpuAt& vcpu : all.vcpus) {
-    vcpus.push_back({{"vm", engine.vm_name(engine.vms().vcpus()[vcpu.vcpu].vm)},
+    vcpus.push_back({{"vm", vcpu.vm},
                      {"vcpu", vcpu.number},
                      {"state", name_of(vcpu.state)},
                      {"detail", vcpu.detail},
@@ -100,28 +98,77 @@ Json json_of(const std::string& machine, const Engine& engine, const Snapshot& a
   return json;
 }
 
+struct MachineAt {
+  std::string name;
+  Snapshot snapshot;
+};
+
+// From the index; where there can be none, from the events up to that time.
+std::vector<MachineAt> machines_at(const Traces& traces, int64_t time,
+                                   std::vector<Error>& problems) {
+  Progress progress("reading", false);
+  trace::ProgressCallback callback;
+  if (progress.enabled())
+    callback = [&](uint64_t done, uint64_t total) { progress.update(done, total); };
+  std::vector<MachineAt> machines;
+  std::vector<Error> unreadable;
+  Result<std::vector<state::IndexedMachine>> indexed =
+      state::open_index(traces.opened, callback, unreadable);
+  if (indexed) {
+    std::ranges::move(unreadable, std::back_inserter(problems));
+    for (state::IndexedMachine& machine : *indexed) {
+      // What is at the very end is what was before it.
+      Result<Snapshot> snapshot =
+          machine.index.at(std::min(time, machine.index.history().end() - 1));
+      if (snapshot)
+        machines.push_back({machine.name, *std::move(snapshot)});
+      else
+        problems.push_back(snapshot.error());
+    }
+    return machines;
+  }
+  warn("no index: " + indexed.error().text());
+  state::Pass pass(traces.opened);
+  pass.end = Nanoseconds{time};
+  pass.progress = callback;
+  pass.run();
+  std::ranges::copy(pass.problems(), std::back_inserter(problems));
+  for (const state::Machine& machine : pass.machines())
+    machines.push_back({machine.name, snapshot_of(*machine.engine)});
+  return machines;
+}
+
 }  // namespace
 
 int run(const StateArguments& arguments) {
-  return ask(
-      arguments.paths,
-      [&](const Traces& traces, state::Pass& pass) {
-        return resolve("--at", arguments.at, traces, Side::End, pass.end);
-      },
-      [&](const state::Pass& pass, TextBuffer& out) {
-        Json machines = Json::array();
-        for (const state::Machine& machine : pass.machines()) {
-          const Snapshot all = snapshot_of(*machine.engine);
-          if (arguments.json) {
-            machines.push_back(json_of(machine.name, *machine.engine, all));
-            continue;
-          }
-          const Style style(STDOUT_FILENO);
-          if (pass.machines().size() > 1) out.put(style.heading(machine.name) + '\n');
-          put_text(*machine.engine, all, arguments.all, style, out);
-        }
-        if (arguments.json) put_json_object({{"machines", machines}}, out);
-      });
+  const Traces traces = open_traces(arguments.paths);
+  int status = traces.problems.empty() ? kExitFine : kExitInput;
+  if (traces.opened.empty()) return status;
+  std::optional<Nanoseconds> at;
+  if (!resolve("--at", arguments.at, traces, Side::End, at)) return kExitUsage;
+  const trace::Trace::Span span = traces.span().value_or(trace::Trace::Span{});
+  const int64_t time = std::clamp(at->count, span.begin.count, span.end.count);
+
+  Output out(STDOUT_FILENO);
+  std::vector<Error> problems;
+  for (const auto& trace : traces.opened)
+    std::ranges::copy(trace->problems(), std::back_inserter(problems));
+  std::vector<MachineAt> machines = machines_at(traces, time, problems);
+  if (arguments.json) {
+    Json all = Json::array();
+    for (const MachineAt& machine : machines)
+      all.push_back(json_of(machine.name, time, machine.snapshot));
+    put_json_object({{"machines", all}}, out.text());
+  } else {
+    const Style style(STDOUT_FILENO);
+    for (const MachineAt& machine : machines) {
+      if (machines.size() > 1) out.text().put(style.heading(machine.name) + '\n');
+      put_text(time, machine.snapshot, arguments.all, style, out.text());
+    }
+  }
+  const Status written = out.finish();
+  if (!written) problems.push_back(written.error());
+  return std::max(status, tell_problems(problems));
 }
 
 }  // namespace strata::cli

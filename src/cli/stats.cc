@@ -29,6 +29,7 @@ struct Totals {
   uint64_t unknown_ns = 0;       // in which mode is not known
   uint64_t unknown_task_ns = 0;  // not even whose it was
   uint64_t losses = 0;
+  uint64_t untold_switches = 0;
 };
 
 Totals totals_of(const state::Pass& pass) {
@@ -37,6 +38,7 @@ Totals totals_of(const state::Pass& pass) {
     const state::Engine& engine = *machine.engine;
     totals.span_ns = std::max(totals.span_ns, static_cast<uint64_t>(engine.now() - engine.begin()));
     totals.losses += engine.losses();
+    totals.untold_switches += engine.untold_switches();
     for (const state::Cpu& cpu : engine.cpus())
       for (const uint64_t ns : cpu.ns) totals.cpu_ns += ns;
     for (const state::Slot& slot : engine.statistics().slots()) {
@@ -107,6 +109,9 @@ void put_text(const state::Pass& pass, const StatsArguments& arguments,
   out.put(", " + unknown + "\n");
   if (totals.losses > 0)
     out.put(style.alarm("events were lost " + grouped(totals.losses) + " times") + "\n");
+  if (totals.untold_switches > 0)
+    out.put(grouped(totals.untold_switches) +
+            " switches between tasks were not recorded; the time around them is unknown\n");
   const size_t most = arguments.limit == 0 ? SIZE_MAX : arguments.limit.value_or(kMostRows);
   std::vector<std::vector<StatKey>> tables = {by};
   if (by.empty()) {
@@ -141,11 +146,9 @@ Json json_key(const StatRow& row, StatKey key) {
 
 void put_json(const state::Pass& pass, const std::vector<StatKey>& by, TextBuffer& out) {
   const Totals totals = totals_of(pass);
-  Json json = {{"span_ns", totals.span_ns},
-               {"cpu_ns", totals.cpu_ns},
-               {"unknown_ns", totals.unknown_ns},
-               {"unknown_task_ns", totals.unknown_task_ns},
-               {"losses", totals.losses}};
+  Json json = {{"span_ns", totals.span_ns},       {"cpu_ns", totals.cpu_ns},
+               {"unknown_ns", totals.unknown_ns}, {"unknown_task_ns", totals.unknown_task_ns},
+               {"losses", totals.losses},         {"untold_switches", totals.untold_switches}};
   Json& rows = json["rows"] = Json::array();
   for (const StatRow& row : rows_of(pass, by)) {
     Json line = Json::object();

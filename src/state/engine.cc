@@ -81,8 +81,10 @@ const Engine::TypeUse* Engine::arrive(const trace::Event& event) {
     return nullptr;
   Cpu& cpu = cpu_at(index);
   if (use->tells) {
-    if (event.lost != 0 || event.lost_unknown) [[unlikely]]
+    if (event.lost != 0 || event.lost_unknown) [[unlikely]] {
+      ++losses_told_;
       forget(index);
+    }
     int64_t tid = raw(cpu.tid);
     load_integer(event.record, event.type->tid, event.bases, tid);
     if (tid != raw(cpu.tid)) [[unlikely]]
@@ -113,11 +115,7 @@ void Engine::catch_up_losses(TaskId id) {
   const int64_t lost_at = losses_[task.losses_seen];
   task.losses_seen = static_cast<uint32_t>(losses_.size());
   if (task.state == TaskState::Dead || task.is_idle_task()) return;
-  unwind(task, 1);
-  leave(task, task.stack.top());
-  task.stack.top() = Frame{.mode = task.is_kernel ? Mode::Kernel : Mode::Unknown,
-                           .entered = now_,
-                           .cpu_at_entry = task.cpu_ns};
+  reset_stack(task, task.is_kernel ? Mode::Kernel : Mode::Unknown);
   set_task_state(id, lost_at, TaskState::Unknown, 0);
 }
 
@@ -170,7 +168,9 @@ void Engine::show(CpuIndex index) {
 }
 
 void Engine::lose_rest(CpuId cpu) {
-  if (raw(cpu) < cpus_.size() && cpus_[raw(cpu)].is_there) forget(raw(cpu));
+  if (raw(cpu) >= cpus_.size() || !cpus_[raw(cpu)].is_there) return;
+  ++losses_told_;
+  forget(raw(cpu));
 }
 
 void Engine::settle_all(int64_t time) {

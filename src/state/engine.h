@@ -88,7 +88,10 @@ class Engine {
   }
   // As it was told, or else by its process.
   std::string vm_name(VmIndex vm) const;
-  uint64_t losses() const { return losses_.size(); }
+  // Places where events were lost, as the trace told.
+  uint64_t losses() const { return losses_told_; }
+  // Places where another task ran than was thought, and nobody had told of the switch.
+  uint64_t untold_switches() const { return losses_.size() - losses_told_; }
 
  private:
   using Word = trace::Word;
@@ -121,6 +124,7 @@ class Engine {
   // Frames.
   void enter(const Task& task, TaskId id, Frame& frame, CpuIndex cpu, Mode mode, NameId submode);
   void leave(const Task& task, const Frame& frame);
+  void reset_stack(Task& task, Mode mode);
   void set_bottom(TaskId id, CpuIndex cpu, Mode mode);
   void push(CpuIndex index, Mode mode, NameId submode);
   // Down to what is below the topmost frame of this mode, if there is one.
@@ -181,6 +185,7 @@ class Engine {
   trace::TypeTable<TypeUse> types_;
   std::vector<const trace::EventType*> type_list_;
   std::vector<int64_t> losses_;  // when each began: the last event before it
+  uint64_t losses_told_ = 0;
   std::string processor_ = "x86_64";
   std::vector<NameId> syscalls_;              // by number; 0: not looked up yet
   std::unordered_map<int64_t, NameId> irqs_;  // by line

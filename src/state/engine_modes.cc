@@ -121,6 +121,13 @@ void Engine::unwind(Task& task, uint32_t depth) {
   }
 }
 
+// Ends all that it was in. What is at the bottom then, it has not run in yet.
+void Engine::reset_stack(Task& task, Mode mode) {
+  unwind(task, 1);
+  leave(task, task.stack.top());
+  task.stack.top() = Frame{.mode = mode, .entered = now_, .cpu_at_entry = task.cpu_ns};
+}
+
 // What a task is at the bottom, now that it is told: everything above has ended.
 void Engine::set_bottom(TaskId id, CpuIndex cpu, Mode mode) {
   Task& task = tasks_[id];

@@ -53,10 +53,9 @@ void Engine::switch_out(TaskId id, CpuIndex index, int64_t prev_state, TaskId ne
     set_task_state(id, now_, TaskState::WaitCpu, Cause{next, WakeContext::Preempted}.packed());
   } else if ((state & kStopped) != 0) {
     set_task_state(id, now_, TaskState::Stopped, 0);
-  } else if (state == kDead) {
-    set_task_state(id, now_, TaskState::Dead, 0);
-  } else if (state == kZombie) {
-    set_task_state(id, now_, TaskState::Zombie, 0);
+  } else if (state == kDead || state == kZombie) {
+    reset_stack(task, Mode::Unknown);
+    set_task_state(id, now_, state == kDead ? TaskState::Dead : TaskState::Zombie, 0);
   } else {
     set_task_state(id, now_, wait_of(task, state), task.stack.top().submode);
   }
@@ -148,7 +147,7 @@ void Engine::make_kernel_thread(TaskId id) {
   Task& task = tasks_[id];
   task.is_kernel = true;
   if (task.stack.depth() == 1 && task.stack.top().mode == Mode::Unknown)
-    task.stack.top() = Frame{.mode = Mode::Kernel, .entered = now_, .cpu_at_entry = task.cpu_ns};
+    reset_stack(task, Mode::Kernel);
 }
 
 void Engine::on_new_task(const trace::Event& event, CpuIndex index) {

@@ -131,6 +131,7 @@ Result<uint32_t> Index::info_at(std::optional<history::Row> row, int64_t time, u
 
 Result<std::string> Index::name_at(TaskId task, int64_t time) {
   if (task >= tasks_.size()) return std::string();
+  if (tasks_[task].tid == Tid{0}) return std::string(kIdleTask);
   const Result<uint32_t> info = info_at(tasks_[task].name, time, kNoName);
   if (!info) return info.error();
   return name(*info);
@@ -149,7 +150,6 @@ Result<std::string> Index::cause_at(uint32_t info, int64_t time) {
   if (cause.task == kNoTask || cause.task >= tasks_.size())
     return cause_text({kNoTask, cause.context}, "", kNoTid);
   const Tid tid = tasks_[cause.task].tid;
-  if (tid == Tid{0}) return cause_text(cause, "the idle task", tid);
   Result<std::string> name = name_at(cause.task, time);
   if (!name) return name;
   return cause_text(cause, *name, tid);
@@ -173,10 +173,15 @@ Status Index::add_cpus(int64_t time, Snapshot& all) {
     if (!*mode || (*mode)->state >= kModes) continue;
     Result<std::optional<history::Interval>> task = history_.at(rows.task, time);
     if (!task) return task.error();
+    const TaskId id = *task ? (*task)->info - 1 : kNoTask;
+    Result<std::string> called = name_at(id, time);
+    if (!called) return called.error();
     all.cpus.push_back({.cpu = cpu,
                         .mode = Mode((*mode)->state),
                         .submode = name((*mode)->info),
-                        .task = *task ? (*task)->info - 1 : kNoTask,
+                        .task = id,
+                        .tid = id < tasks_.size() ? tasks_[id].tid : kNoTid,
+                        .name = *std::move(called),
                         .since = (*mode)->begin});
   }
   return {};
@@ -216,7 +221,7 @@ Status Index::add_vcpus(int64_t time, Snapshot& all) {
         state == VcpuState::Preempted ? cause_at((*at)->info, time) : name((*at)->info);
     if (!why) return why.error();
     all.vcpus.push_back({.vcpu = id,
-                         .process = vcpus_[id].process,
+                         .vm = vm_name(vcpus_[id].process),
                          .number = vcpus_[id].number,
                          .state = state,
                          .detail = *std::move(why),

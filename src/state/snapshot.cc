@@ -4,13 +4,16 @@
 namespace strata::state {
 namespace {
 
+std::string name_of(const Engine& engine, const Task& task) {
+  return task.is_idle_task() ? std::string(kIdleTask) : engine.names().text(task.name);
+}
+
 std::string detail_of(const Engine& engine, TaskState state, uint32_t info) {
   if (state != TaskState::WaitCpu) return engine.names().text(info);
   const Cause cause = Cause::unpacked(info);
   if (cause.task == kNoTask) return cause_text(cause, "", kNoTid);
   const Task& task = engine.tasks()[cause.task];
-  return cause_text(cause, task.is_idle_task() ? "the idle task" : engine.names().text(task.name),
-                    task.tid);
+  return cause_text(cause, name_of(engine, task), task.tid);
 }
 
 }  // namespace
@@ -29,10 +32,13 @@ Snapshot snapshot_of(const Engine& engine) {
   for (CpuIndex index = 0; index < engine.cpus().size(); ++index) {
     const Cpu& cpu = engine.cpus()[index];
     if (!cpu.is_there) continue;
+    const Task* task = cpu.task == kNoTask ? nullptr : &engine.tasks()[cpu.task];
     all.cpus.push_back({.cpu = index,
                         .mode = cpu.mode,
                         .submode = engine.names().text(cpu.submode),
                         .task = cpu.task,
+                        .tid = task != nullptr ? task->tid : kNoTid,
+                        .name = task != nullptr ? name_of(engine, *task) : "",
                         .since = cpu.shown_since});
   }
   for (TaskId id = 0; id < engine.tasks().size(); ++id) {
@@ -50,7 +56,7 @@ Snapshot snapshot_of(const Engine& engine) {
     const Vcpu& vcpu = engine.vms().vcpus()[index];
     const bool preempted = vcpu.state == VcpuState::Preempted;
     all.vcpus.push_back({.vcpu = index,
-                         .process = engine.vms().vms()[vcpu.vm].process,
+                         .vm = engine.vm_name(vcpu.vm),
                          .number = vcpu.number,
                          .state = vcpu.state,
                          .detail = preempted ? detail_of(engine, TaskState::WaitCpu, vcpu.info)

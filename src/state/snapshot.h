@@ -15,6 +15,8 @@ struct CpuAt {
   Mode mode = Mode::Unknown;
   std::string submode;
   TaskId task = kNoTask;
+  Tid tid = kNoTid;  // the task's, and its name
+  std::string name;
   int64_t since = 0;
 
   bool operator==(const CpuAt&) const = default;
@@ -34,7 +36,7 @@ struct TaskAt {
 
 struct VcpuAt {
   VcpuIndex vcpu = 0;
-  Tid process = kNoTid;
+  std::string vm;
   uint32_t number = 0;
   VcpuState state = VcpuState::Unknown;
   std::string detail;
@@ -50,6 +52,9 @@ struct Snapshot {
 
   bool operator==(const Snapshot&) const = default;
 };
+
+// How the task is called that a CPU runs when there is nothing to do.
+constexpr std::string_view kIdleTask = "<idle>";
 
 // "preempted by cc1 4711", "woken by bash 12 in a softirq"; `name` and `tid` are of the cause's
 // task.
