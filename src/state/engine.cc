@@ -202,7 +202,7 @@ void Engine::settle_all(int64_t time) {
   }
   for (VcpuIndex vcpu = 0; vcpu < vms_.vcpus().size(); ++vcpu) {
     const Vcpu& at = vms_.vcpus()[vcpu];
-    set_vcpu_state(vcpu, at.state, at.info);
+    set_vcpu_state(vcpu, now_, at.state, at.info);
   }
   if (index_ != nullptr) index_->add_names(names_);
 }

@@ -167,8 +167,8 @@ class Engine {
   void move_vcpu(const Task& task);
   void tell_vcpus_of(VmIndex vm);
   Vcpu* running_vcpu(CpuIndex index);
-  void update_vcpu(const Task& task);
-  void set_vcpu_state(VcpuIndex index, VcpuState state, uint32_t info);
+  void update_vcpu(const Task& task, int64_t time);
+  void set_vcpu_state(VcpuIndex index, int64_t time, VcpuState state, uint32_t info);
   TaskState wait_of(const Task& task, int64_t prev_state) const;
   TaskState refined_wait(const Cpu& waker, const Task& task) const;
 
@@ -223,7 +223,7 @@ inline void Engine::set_task_state(TaskId id, int64_t time, TaskState state, uin
   task.began = task.since;
   if (index_ != nullptr) index_->task_state(id, task.since, state, info);
   if (task.vcpu != kNoVcpu) [[unlikely]]
-    update_vcpu(task);
+    update_vcpu(task, task.since);
 }
 
 }  // namespace strata::state

@@ -54,7 +54,7 @@ VcpuIndex Engine::bind_vcpu(Tid process, std::optional<uint32_t> number, TaskId 
   const size_t before = vms_.vcpus().size();
   const VcpuIndex vcpu = vms_.vcpu_of(vm, number, begin_);
   if (const VcpuIndex old = tasks_[id].vcpu; old != kNoVcpu && old != vcpu) {
-    set_vcpu_state(old, VcpuState::Unknown, 0);
+    set_vcpu_state(old, now_, VcpuState::Unknown, 0);
     vms_.vcpus()[old].task = kNoTask;
   }
   const TaskId old_task = std::exchange(vms_.vcpus()[vcpu].task, id);
@@ -76,8 +76,10 @@ void Engine::move_vcpu(const Task& task) {
 
 void Engine::tell_vcpus_of(VmIndex vm) {
   if (index_ == nullptr) return;
-  for (const VcpuIndex vcpu : vms_.vms()[vm].vcpus)
-    index_->vcpu_identity(vcpu, vms_.vms()[vm].process, vms_.vcpus()[vcpu].number);
+  const Vm& told = vms_.vms()[vm];
+  if (told.name != kNoName) index_->vm_name(told.process, names_.text(told.name));
+  for (const VcpuIndex vcpu : told.vcpus)
+    index_->vcpu_identity(vcpu, told.process, vms_.vcpus()[vcpu].number);
 }
 
 void Engine::on_vm_entry(const trace::Event& event, CpuIndex index) {
@@ -110,14 +112,14 @@ void Engine::on_vm_exit(const trace::Event& event, CpuIndex index) {
   settle(index, now_);
   pop(index, Mode::Virt);
   show(index);
-  update_vcpu(tasks_[id]);
+  update_vcpu(tasks_[id], now_);
 }
 
 // Its mode, the return from the call tells, where calls are recorded.
 void Engine::on_vm_user_exit(CpuIndex index) {
   if (Vcpu* vcpu = running_vcpu(index)) {
     vcpu->handler = ExitHandler::Program;
-    update_vcpu(tasks_[cpus_[index].task]);
+    update_vcpu(tasks_[cpus_[index].task], now_);
   }
 }
 
@@ -131,41 +133,42 @@ Vcpu* Engine::running_vcpu(CpuIndex index) {
   return &vms_.vcpus()[tasks_[id].vcpu];
 }
 
-void Engine::update_vcpu(const Task& task) {
+void Engine::update_vcpu(const Task& task, int64_t time) {
   Vcpu& vcpu = vms_.vcpus()[task.vcpu];
   switch (task.state) {
     case TaskState::Virt:
-      return set_vcpu_state(task.vcpu, VcpuState::Guest, 0);
+      return set_vcpu_state(task.vcpu, time, VcpuState::Guest, 0);
     case TaskState::User:
-      return set_vcpu_state(task.vcpu, VcpuState::UserSpace, vcpu.exit_reason);
+      return set_vcpu_state(task.vcpu, time, VcpuState::UserSpace, vcpu.exit_reason);
     case TaskState::WaitCpu:
-      return set_vcpu_state(task.vcpu, VcpuState::Preempted, task.info);
+      return set_vcpu_state(task.vcpu, time, VcpuState::Preempted, task.info);
     case TaskState::Unknown:
       vcpu.handler = ExitHandler::Unknown;
-      return set_vcpu_state(task.vcpu, VcpuState::Unknown, 0);
+      return set_vcpu_state(task.vcpu, time, VcpuState::Unknown, 0);
     case TaskState::RunUnknown:
       if (vcpu.handler == ExitHandler::Program)
-        return set_vcpu_state(task.vcpu, VcpuState::UserSpace, vcpu.exit_reason);
+        return set_vcpu_state(task.vcpu, time, VcpuState::UserSpace, vcpu.exit_reason);
       if (vcpu.handler == ExitHandler::Unknown)
-        return set_vcpu_state(task.vcpu, VcpuState::Unknown, 0);
+        return set_vcpu_state(task.vcpu, time, VcpuState::Unknown, 0);
       break;
     default:
       break;
   }
   if (is_running(task.state))
-    return set_vcpu_state(task.vcpu, VcpuState::Hypervisor, vcpu.exit_reason);
+    return set_vcpu_state(task.vcpu, time, VcpuState::Hypervisor, vcpu.exit_reason);
   const bool halted = is_halt(names_.text(vcpu.exit_reason));
-  set_vcpu_state(task.vcpu, halted ? VcpuState::Halted : VcpuState::Blocked, vcpu.exit_reason);
+  set_vcpu_state(task.vcpu, time, halted ? VcpuState::Halted : VcpuState::Blocked,
+                 vcpu.exit_reason);
 }
 
-void Engine::set_vcpu_state(VcpuIndex index, VcpuState state, uint32_t info) {
+void Engine::set_vcpu_state(VcpuIndex index, int64_t time, VcpuState state, uint32_t info) {
   Vcpu& vcpu = vms_.vcpus()[index];
-  if (now_ > vcpu.since) {
-    const auto ns = static_cast<uint64_t>(now_ - vcpu.since);
+  if (time > vcpu.since) {
+    const auto ns = static_cast<uint64_t>(time - vcpu.since);
     vcpu.ns[static_cast<size_t>(vcpu.state)] += ns;
     if (vcpu.state == VcpuState::Hypervisor) vcpu.exits[vcpu.info].kernel_ns += ns;
     if (vcpu.state == VcpuState::UserSpace) vcpu.exits[vcpu.info].user_ns += ns;
-    vcpu.since = now_;
+    vcpu.since = time;
   }
   if (vcpu.state == state && vcpu.info == info) return;
   vcpu.began = vcpu.since;

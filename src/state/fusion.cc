@@ -2,6 +2,7 @@
 #include "state/fusion.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace strata::state {
 namespace {
@@ -31,45 +32,62 @@ void Fusion::follow(size_t machine, CpuIndex cpu, int64_t time) {
     place_all(machine, time);
   for (const VcpuIndex vcpu : side.changed) {
     if (vcpu < side.places.size() && side.places[vcpu].cpu != kNoCpu)
-      update(side.places[vcpu].guest, side.places[vcpu].cpu, time);
+      follow_host(sides_[side.places[vcpu].guest].cpus[side.places[vcpu].cpu], time);
   }
   side.changed.clear();
-  if (!side.is_guest) return;
-  if (side.losses != engine.losses()) [[unlikely]] {  // which may be another CPU's
-    side.losses = engine.losses();
-    for (CpuIndex other = 0; other < side.cpus.size(); ++other) update(machine, other, time);
-  }
-  update(machine, cpu, time);
+  if (side.is_guest) follow_guest(machine, cpu, time);
 }
 
-void Fusion::update(size_t guest, CpuIndex cpu, int64_t time) {
-  Side& side = sides_[guest];
+void Fusion::follow_guest(size_t machine, CpuIndex cpu, int64_t time) {
+  Side& side = sides_[machine];
+  const Engine& engine = *machines_[machine].engine;
+  if (side.losses != engine.losses()) [[unlikely]] {
+    side.losses = engine.losses();
+    for (CpuIndex other = 0; other < side.cpus.size(); ++other) {
+      if (other != cpu && (other >= engine.cpus().size() || engine.cpus()[other].task != kNoTask))
+        continue;
+      charge(side.cpus[other], time);
+      side.cpus[other].pending = {};
+      side.cpus[other].task = kNoTask;
+    }
+  }
   if (cpu >= side.cpus.size()) return;
   GuestCpu& fused = side.cpus[cpu];
-  const Engine& engine = *machines_[guest].engine;
-  const TaskId task = cpu < engine.cpus().size() ? engine.cpus()[cpu].task : kNoTask;
-  const VcpuState state = fused.vcpu == kNoVcpu
-                              ? VcpuState::Unknown
-                              : machines_[fused.host].engine->vms().vcpus()[fused.vcpu].state;
-  if (task == fused.task && state == fused.state) return;
-  charge(side, fused, time);
-  fused.task = task;
-  fused.state = state;
+  charge(fused, time);
+  commit(side, fused);
+  fused.task = cpu < engine.cpus().size() ? engine.cpus()[cpu].task : kNoTask;
 }
 
-void Fusion::charge(Side& side, GuestCpu& cpu, int64_t time) {
+void Fusion::follow_host(GuestCpu& cpu, int64_t time) {
+  if (cpu.vcpu == kNoVcpu) return;
+  const Vcpu& vcpu = machines_[cpu.host].engine->vms().vcpus()[cpu.vcpu];
+  // After a loss, it was in another state already before.
+  charge(cpu, std::min(time, vcpu.began));
+  cpu.state = vcpu.state;
+}
+
+void Fusion::charge(GuestCpu& cpu, int64_t time) {
   if (time <= cpu.since) return;
   const auto ns = static_cast<uint64_t>(time - cpu.since);
   cpu.since = time;
   cpu.ns[static_cast<size_t>(cpu.state)] += ns;
+  cpu.pending[static_cast<size_t>(cpu.state)] += ns;
+}
+
+void Fusion::commit(Side& side, GuestCpu& cpu) {
+  const VcpuTimes ns = std::exchange(cpu.pending, {});
   if (cpu.task == kNoTask) return;
   if (cpu.task >= side.tasks.size()) side.tasks.resize(cpu.task + 1);
-  side.tasks[cpu.task][static_cast<size_t>(cpu.state)] += ns;
+  for (size_t state = 0; state < ns.size(); ++state) side.tasks[cpu.task][state] += ns[state];
 }
 
 void Fusion::settle(int64_t time) {
-  for (Side& side : sides_)
-    for (GuestCpu& cpu : side.cpus) charge(side, cpu, time);
+  for (Side& side : sides_) {
+    for (GuestCpu& cpu : side.cpus) {
+      charge(cpu, time);
+      commit(side, cpu);
+    }
+  }
 }
 
 void Fusion::reset(int64_t time) {
@@ -124,12 +142,30 @@ void Fusion::place(size_t host, VmIndex vm, size_t guest, int64_t time) {
   for (const VcpuIndex vcpu : vms.vms()[vm].vcpus) {
     const CpuIndex number = vms.vcpus()[vcpu].number;
     if (number >= kMostGuestCpus) continue;
-    if (number >= side.cpus.size()) side.cpus.resize(number + 1, GuestCpu{.since = begin_});
-    charge(side, side.cpus[number], time);
-    side.cpus[number].host = host;
-    side.cpus[number].vcpu = vcpu;
+    if (number >= side.cpus.size()) add_cpus(guest, number + 1, time);
+    GuestCpu& cpu = side.cpus[number];
+    if (cpu.host != host || cpu.vcpu != vcpu) {
+      charge(cpu, time);
+      cpu.host = host;
+      cpu.vcpu = vcpu;
+      cpu.state = vms.vcpus()[vcpu].state;
+    }
     sides_[host].places[vcpu] = {guest, number};
-    update(guest, number, time);
+    if (machines_[host].index)
+      machines_[host].index->vcpu_guest({vcpu, machines_[guest].name, number});
+  }
+}
+
+// Of what they ran before, nothing was told by the host: it is unknown in any case.
+void Fusion::add_cpus(size_t guest, CpuIndex count, int64_t time) {
+  Side& side = sides_[guest];
+  const std::vector<Cpu>& known = machines_[guest].engine->cpus();
+  while (side.cpus.size() < count) {
+    const size_t number = side.cpus.size();
+    GuestCpu& cpu = side.cpus.emplace_back(GuestCpu{.since = begin_});
+    charge(cpu, time);
+    cpu.pending = {};
+    if (number < known.size()) cpu.task = known[number].task;
   }
 }
 
@@ -141,6 +177,15 @@ const Fusion::GuestCpu* Fusion::guest_cpu(size_t machine, CpuIndex cpu) const {
 VcpuTimes Fusion::task_times(size_t machine, TaskId task) const {
   const std::vector<VcpuTimes>& tasks = sides_[machine].tasks;
   return task < tasks.size() ? tasks[task] : VcpuTimes{};
+}
+
+std::vector<GuestCpuName> Fusion::guests_of(size_t host) const {
+  std::vector<GuestCpuName> guests;
+  const std::vector<Place>& places = sides_[host].places;
+  for (VcpuIndex vcpu = 0; vcpu < places.size(); ++vcpu)
+    if (places[vcpu].cpu != kNoCpu)
+      guests.push_back({vcpu, machines_[places[vcpu].guest].name, places[vcpu].cpu});
+  return guests;
 }
 
 TaskId Fusion::running_instead(const GuestCpu& cpu) const {

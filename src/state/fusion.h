@@ -23,7 +23,8 @@ using VcpuTimes = std::array<uint64_t, kVcpuStates>;
 //
 // Fusion stands beside the machines' engines and follows them event by event. Before it is known
 // which virtual CPU a CPU is (the host tells at its first entry into the guest), and in a guest
-// whose host's trace is not there, the state is Unknown.
+// whose host's trace is not there, the state is Unknown. What a guest's CPU ran before the guest
+// lost events is no task's, from its last event on.
 class Fusion {
  public:
   // The machines and their engines must outlive it.
@@ -47,12 +48,15 @@ class Fusion {
     VcpuState state = VcpuState::Unknown;
     int64_t since = 0;  // what was before is in `ns`
     VcpuTimes ns = {};
+    VcpuTimes pending = {};  // since the guest's last event on it: the task's, if none was lost
   };
   bool is_guest(size_t machine) const { return sides_[machine].is_guest; }
   // Null: nothing is known of it.
   const GuestCpu* guest_cpu(size_t machine, CpuIndex cpu) const;
   // Where the time went in which a guest had a task on a CPU. All 0: it never had.
   VcpuTimes task_times(size_t machine, TaskId task) const;
+  // Which virtual CPUs of a machine are CPUs of others.
+  std::vector<GuestCpuName> guests_of(size_t host) const;
   // The task that has the processor which a preempted virtual CPU waits for.
   TaskId running_instead(const GuestCpu& cpu) const;
 
@@ -83,8 +87,11 @@ class Fusion {
   void place_all(size_t host, int64_t time);
   VmIndex vm_of(const GuestLink& link) const;
   void place(size_t host, VmIndex vm, size_t guest, int64_t time);
-  void update(size_t guest, CpuIndex cpu, int64_t time);
-  void charge(Side& side, GuestCpu& cpu, int64_t time);
+  void add_cpus(size_t guest, CpuIndex count, int64_t time);
+  void follow_guest(size_t machine, CpuIndex cpu, int64_t time);
+  void follow_host(GuestCpu& cpu, int64_t time);
+  static void charge(GuestCpu& cpu, int64_t time);
+  static void commit(Side& side, GuestCpu& cpu);
 
   std::span<const Machine> machines_;
   std::vector<GuestLink> links_;

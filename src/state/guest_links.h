@@ -15,8 +15,8 @@ namespace strata::state {
 struct GuestLink {
   size_t guest = 0;  // machines by their numbers
   size_t host = 0;
-  Tid thread = kNoTid;  // one of the host's that run the guest; kNoTid: not told
-  std::string name;     // what the host calls it; empty: not told
+  Tid thread = kNoTid;    // one of the host's that run the guest; kNoTid: not told
+  std::string name = {};  // what the host calls it; empty: not told
 };
 
 // All that is known before the first event is looked at in earnest: what traces tell of each other

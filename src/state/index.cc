@@ -101,6 +101,14 @@ bool Index::add_vcpu_row(history::Row row, std::string_view key) {
   if (take_prefix(key, "is "))
     return id < vcpus_.size() && take_tid(key, vcpus_[id].process) &&
            take_number(key, vcpus_[id].number);
+  if (take_prefix(key, "guest ")) {
+    GuestCpuName guest{.vcpu = id};
+    if (!take_number(key, guest.cpu)) return false;
+    guest.machine = key;
+    std::erase_if(guests_, [&](const GuestCpuName& known) { return known.vcpu == id; });
+    guests_.push_back(std::move(guest));
+    return true;
+  }
   if (id != vcpus_.size() || !take_tid(key, vcpu.process) || !take_number(key, vcpu.number) ||
       !take_tid(key, vcpu.tid))
     return false;
@@ -223,6 +231,7 @@ Status Index::add_vcpus(int64_t time, Snapshot& all) {
     all.vcpus.push_back({.vcpu = id,
                          .vm = vm_name(vcpus_[id].process),
                          .number = vcpus_[id].number,
+                         .tid = vcpus_[id].tid,
                          .state = state,
                          .detail = *std::move(why),
                          .since = (*at)->begin});

@@ -33,6 +33,11 @@ void IndexWriter::vcpu_identity(VcpuIndex vcpu, Tid process, uint32_t number) {
                std::to_string(number));
 }
 
+void IndexWriter::vcpu_guest(const GuestCpuName& guest) {
+  history_.row("vcpu/" + std::to_string(guest.vcpu) + "/guest " + std::to_string(guest.cpu) + ' ' +
+               guest.machine);
+}
+
 void IndexWriter::cpu_frequency(CpuIndex cpu, int64_t time, uint32_t khz) {
   history_.set(history_.row("cpu/" + std::to_string(cpu) + "/frequency"), time, 0, khz);
 }

@@ -8,6 +8,7 @@
 #include "state/mode.h"
 #include "state/names.h"
 #include "state/task.h"
+#include "state/vm.h"
 
 namespace strata::state {
 
@@ -23,6 +24,7 @@ namespace strata::state {
 //   task/N/process    info the process's id
 //   vcpu/N VM NUMBER TID   its VcpuState
 //   vcpu/N/is VM NUMBER    no intervals: what it is after all; the last of them counts
+//   vcpu/N/guest CPU MACHINE   no intervals: which CPU of which other machine it is
 //   vm/PROCESS NAME   no intervals: what a virtual machine is called
 //   name/TEXT         no intervals: the n-th of them is name n + 1
 class IndexWriter {
@@ -54,6 +56,7 @@ class IndexWriter {
     history_.set(vcpus_[vcpu].state, time, static_cast<history::State>(state), info);
   }
   void vcpu_identity(VcpuIndex vcpu, Tid process, uint32_t number);
+  void vcpu_guest(const GuestCpuName& guest);
   void vm_name(Tid process, std::string_view name);
   // Names that have come since the last call.
   void add_names(const Names& names);

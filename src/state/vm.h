@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -56,6 +57,15 @@ struct Vcpu {
   ExitHandler handler = ExitHandler::Unknown;
   std::map<NameId, ExitSum> exits = {};  // by reason
   std::array<uint64_t, kVcpuEvents> events = {};
+};
+
+// That a host's virtual CPU is a CPU of another machine whose traces are there too.
+struct GuestCpuName {
+  VcpuIndex vcpu = kNoVcpu;  // of the host
+  std::string machine = {};  // the guest
+  CpuIndex cpu = 0;          // of the guest
+
+  bool operator==(const GuestCpuName&) const = default;
 };
 
 // The virtual machines of a host. What they are is learned bit by bit: a thread enters a guest

@@ -77,6 +77,14 @@ class Told {
     return event("syscalls", "sys_exit_" + syscall, {{"ret", 0}});
   }
 
+  // The starting state: of which process a thread is.
+  Told& state_of_task(int32_t tid, int32_t pid) {
+    tracer_ = trace::Tracer::Lttng;
+    event("", "lttng_statedump_process_state", {{"tid", tid}, {"pid", pid}});
+    tracer_ = trace::Tracer::Ftrace;
+    return *this;
+  }
+
   const Task& task(int32_t tid) const { return engine.tasks()[engine.tasks().find(Tid{tid})]; }
   uint64_t task_ns(int32_t tid, TaskState state) const {
     return task(tid).ns[static_cast<size_t>(state)];
@@ -123,7 +131,7 @@ class Told {
     add("common_pid", false);
     for (const Value& value : values) add(value.name, !value.text.empty());
     type->tid = type->ref("common_pid");
-    type->meaning = trace::bind(trace::Tracer::Ftrace, *type);
+    type->meaning = trace::bind(tracer_, *type);
     return *type;
   }
 
@@ -132,6 +140,7 @@ class Told {
   uint32_t cpu_ = 0;
   int32_t tid_ = -1;
   uint64_t lost_ = 0;
+  trace::Tracer tracer_ = trace::Tracer::Ftrace;
 };
 
 }  // namespace strata::state
