@@ -4,6 +4,12 @@
 #include "state/engine.h"
 
 namespace strata::state {
+namespace {
+
+// More than any machine has.
+constexpr int64_t kMostVcpus = 1 << 16;
+
+}  // namespace
 
 NameId Engine::exit_name(const trace::Event& event) {
   const trace::Binding& meaning = event.type->meaning;
@@ -18,20 +24,19 @@ NameId Engine::exit_name(const trace::Event& event) {
   return name.empty() ? names_.id("exit " + std::to_string(reason)) : names_.id(name);
 }
 
-// The virtual CPU whose thread this is. Its number is the event's, or else in the thread's name.
+// The virtual CPU whose thread this is, for good. Its number is the event's, or else in the
+// thread's name.
 VcpuIndex Engine::vcpu_at(const trace::Event& event, TaskId id) {
   const Task& task = tasks_[id];
   std::optional<uint32_t> number;
-  if (const int64_t told = part(event, Role::Vcpu, -1); told >= 0 && told < UINT32_MAX)
+  // Tracers have been seen to tell an address instead.
+  if (const int64_t told = part(event, Role::Vcpu, -1); told >= 0 && told < kMostVcpus)
     number = static_cast<uint32_t>(told);
   if (task.vcpu != kNoVcpu) {
-    const Vcpu& known = vms_.vcpus()[task.vcpu];
-    if (!number || (known.number_is_told && known.number == *number)) return task.vcpu;
-    if (!known.number_is_told) {
-      vms_.set_number(task.vcpu, *number);
-      tell_vcpus_of(known.vm);
-      return task.vcpu;
-    }
+    if (!number || vms_.vcpus()[task.vcpu].number_is_told) return task.vcpu;
+    vms_.set_number(task.vcpu, *number);
+    tell_vcpus_of(vms_.vcpus()[task.vcpu].vm);
+    return task.vcpu;
   }
   if (!number) number = vcpu_number_in(names_.text(task.name));
   return bind_vcpu(process_of_vcpu(task, number), number, id);
@@ -53,10 +58,6 @@ VcpuIndex Engine::bind_vcpu(Tid process, std::optional<uint32_t> number, TaskId 
   const VmIndex vm = vms_.vm_of(process);
   const size_t before = vms_.vcpus().size();
   const VcpuIndex vcpu = vms_.vcpu_of(vm, number, begin_);
-  if (const VcpuIndex old = tasks_[id].vcpu; old != kNoVcpu && old != vcpu) {
-    set_vcpu_state(old, now_, VcpuState::Unknown, 0);
-    vms_.vcpus()[old].task = kNoTask;
-  }
   const TaskId old_task = std::exchange(vms_.vcpus()[vcpu].task, id);
   if (old_task != kNoTask && old_task != id) tasks_[old_task].vcpu = kNoVcpu;
   tasks_[id].vcpu = vcpu;
@@ -190,8 +191,9 @@ void Engine::on_state_vm(const trace::Event& event) {
     return name_vm(process, event.text(event.type->meaning.part(Role::Name)));
   const TaskId id = task_of(Tid(static_cast<int32_t>(part(event, Role::Tid))));
   set_process(id, process);
-  if (tasks_[id].vcpu == kNoVcpu)
-    bind_vcpu(process, static_cast<uint32_t>(part(event, Role::Vcpu)), id);
+  const int64_t number = part(event, Role::Vcpu, -1);
+  if (tasks_[id].vcpu == kNoVcpu && number >= 0 && number < kMostVcpus)
+    bind_vcpu(process, static_cast<uint32_t>(number), id);
 }
 
 void Engine::name_vm(Tid process, std::string_view name) {
@@ -206,6 +208,7 @@ void Engine::add_guest(const trace::GuestInfo& guest) {
   for (uint32_t number = 0; number < guest.vcpus.size(); ++number) {
     if (guest.vcpus[number] == kNoTid) continue;
     const TaskId id = task_of(guest.vcpus[number]);
+    if (tasks_[id].vcpu != kNoVcpu) continue;
     // Until the process is told the machine goes by its first thread.
     if (process == kNoTid) process = tasks_[id].tgid != kNoTid ? tasks_[id].tgid : tasks_[id].tid;
     bind_vcpu(process, number, id);

@@ -326,6 +326,13 @@ bool bind_vector(const EventType& type, Binding& binding) {
   return binding.word != Word::None;
 }
 
+// A context may have the name of a field: the thread that wakes another is "tid", as is the other.
+FieldRef field_of(const EventType& type, std::string_view name) {
+  for (size_t i = type.common_fields; i < type.fields.size(); ++i)
+    if (type.fields[i].name == name) return {type.fields[i], type.order};
+  return {};
+}
+
 Binding bind_terms(const EventType& type, const std::vector<Term>& terms,
                    std::span<const SyscallPrefix> syscalls) {
   static const std::vector<Term::Part> kSyscall = {
@@ -348,7 +355,7 @@ Binding bind_terms(const EventType& type, const std::vector<Term>& terms,
   }
   for (const auto& [role, field] : named) {
     const uint8_t slot = kSlots[static_cast<size_t>(binding.word)][static_cast<size_t>(role)];
-    if (slot != kNoSlot && !binding.parts[slot]) binding.parts[slot] = type.ref(field);
+    if (slot != kNoSlot && !binding.parts[slot]) binding.parts[slot] = field_of(type, field);
   }
   return binding;
 }

@@ -161,5 +161,14 @@ TEST(Vocabulary, EveryWordHasAName) {
   for (size_t i = 0; i < kWords; ++i) EXPECT_FALSE(name_of(static_cast<Word>(i)).empty()) << i;
 }
 
+// LTTng's contexts are called as fields are: who wakes is "tid", and who is woken.
+TEST(Vocabulary, AContextOfTheSameNameIsNotTheField) {
+  const auto type = type_of("", "sched_wakeup", {"tid", "tid", "prio"});
+  type->common_fields = static_cast<uint32_t>(type->fields.size()) - 2;
+  const Binding binding = bind(Tracer::Lttng, *type);
+  EXPECT_EQ(binding.word, Word::SchedWakeup);
+  EXPECT_EQ(binding.part(Role::Tid).offset, type->fields[type->common_fields].offset);
+}
+
 }  // namespace
 }  // namespace strata::trace
