@@ -53,6 +53,10 @@ case $name in
     printf '{"version": 1, "machines": [{"name": "a"}], "parts": [{"file": "host.dat", "kind": "tracedat"}]}' > "$out/1"
     printf '{"version": 1, "maps": [{"pieces": [{"t0": 1, "u0": -2, "mult": 3, "shift": 4}]}], "sessions": [{"asked": ["x"], "changes": [{"at_ns": 1}]}]}' > "$out/2"
     ;;
+  state/index)
+    printf 'cpu/0=\1\1\2\2\ncpu/0/task=\1\1\ntask/0 0 5=\0\0\ntask/1 12 7=\12\6\2\1\nname/read\n' > "$out/1"
+    printf 'vcpu/0 12 3 14=\5\6\1\1\nvm/12 web\ntask/0 9 1=\2\1\ntask/0/name=\0\1\ntask/0/process=\0\11\ntask/0/cpu=\1\1\nname/a\n' > "$out/2"
+    ;;
   record/session_change)
     printf '{"do": "change", "enable": [{"events": "sched:*", "filters": ["prev_pid == 1"]}], "disable": ["irq"]}' > "$out/1"
     printf '{"enable": [{"events": "a"}], "processes": [1, 17]}' > "$out/2"

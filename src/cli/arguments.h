@@ -59,6 +59,7 @@ struct DumpArguments {
 struct StatsArguments {
   std::vector<std::string> paths;
   std::vector<std::string> by;
+  std::string filter;  // of rows; empty: all
   std::string begin;
   std::string end;
   std::optional<size_t> limit;  // rows of a table; 0: all
@@ -78,6 +79,7 @@ struct PsArguments {
   std::vector<std::string> paths;
   std::string at;  // empty: the end
   bool threads = false;
+  bool all = false;  // those that ended, too
   bool json = false;
 };
 

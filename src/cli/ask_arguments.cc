@@ -15,6 +15,10 @@ CLI::App* add_stats(CLI::App& app, StatsArguments& arguments) {
                "mode, submode (which system call, interrupt, exit reason), event")
       ->delimiter(',')
       ->type_name("KEY,...");
+  stats
+      ->add_option("-F,--filter", arguments.filter,
+                   "Only what fulfils this condition on those keys (docs/filter.md)")
+      ->type_name("EXPR");
   add_period(*stats, arguments.begin, arguments.end);
   stats->add_option("--limit", arguments.limit, "Rows of a table (20); 0: all")->type_name("N");
   add_json(*stats, arguments.json, "One JSON object");
@@ -29,6 +33,7 @@ CLI::App* add_stats(CLI::App& app, StatsArguments& arguments) {
                 "\n\nExamples:\n"
                 "  strata stats trace.dat\n"
                 "  strata stats trace.dat --by cpu,mode\n"
+                "  strata stats recording -F 'vm=web1/0 and mode=VIRT' --by submode\n"
                 "  strata stats recording --begin +2s --end +3s --by comm,submode --json");
   return stats;
 }
@@ -51,6 +56,7 @@ CLI::App* add_ps(CLI::App& app, PsArguments& arguments) {
   ps->add_option("PATH", arguments.paths, "Traces, taken together")->required();
   ps->add_option("--at", arguments.at, "As they were at this moment (the end)")->type_name("TIME");
   ps->add_flag("-T,--threads", arguments.threads, "Their threads, too");
+  ps->add_flag("--all", arguments.all, "Those that ended, too");
   add_json(*ps, arguments.json, "One JSON object");
   ps->footer(std::string(kTimeHelp) +
              "\n\nExamples:\n  strata ps trace.dat\n  strata ps recording --at +2s -T");

@@ -13,13 +13,6 @@
 namespace strata::cli {
 namespace {
 
-// A filter that does not parse, with a mark below the place.
-void complain_filter(const std::string& text, const Error& error) {
-  const uint64_t column = error.offset.value_or(0);
-  complain("-F: in column " + std::to_string(column + 1) + ": " + error.cause + "\n  " + text +
-           "\n  " + std::string(column, ' ') + "^");
-}
-
 // What does not depend on the traces. False: wrong usage, which was told.
 bool make_selection(const DumpArguments& arguments, trace::Selection& selection) {
   for (const EventOrFilter& condition : arguments.conditions) {

@@ -24,11 +24,11 @@ using state::VcpuState;
 // The tasks of a machine as a tree: processes below whoever made them, threads below their process.
 class Tree {
  public:
-  Tree(const Engine& engine, bool threads) : engine_(engine) {
+  Tree(const Engine& engine, bool threads, bool ended) : engine_(engine) {
     std::map<Tid, TaskId> by_tid;
     for (TaskId id = 0; id < engine.tasks().size(); ++id) {
       const Task& task = engine.tasks()[id];
-      if (task.is_idle_task() || task.state == TaskState::Dead) continue;
+      if (task.is_idle_task() || (task.state == TaskState::Dead && !ended)) continue;
       if (!threads && task.tgid != kNoTid && task.tgid != task.tid) continue;
       by_tid[task.tid] = id;
     }
@@ -107,8 +107,8 @@ class HostView {
   size_t machine_;
 };
 
-void put_text(const Engine& engine, const HostView& host, bool threads, const Style& style,
-              TextBuffer& out) {
+void put_text(const Engine& engine, const HostView& host, const PsArguments& arguments,
+              const Style& style, TextBuffer& out) {
   std::vector<std::string> headings = {"name",       "pid",        "tid",   "state",
                                        "user",       "container",  "vm",    "CPU ms",
                                        "waiting ms", "blocked ms", "faults"};
@@ -118,7 +118,7 @@ void put_text(const Engine& engine, const HostView& host, bool threads, const St
   }
   Table table(std::move(headings));
   for (size_t column = 3; column < 7; ++column) table.align_left(column);
-  Tree(engine, threads).each([&](TaskId id, size_t depth) {
+  Tree(engine, arguments.threads, arguments.all).each([&](TaskId id, size_t depth) {
     const Task& task = engine.tasks()[id];
     const state::Owner* owner = engine.owner(task.tgid);
     std::string vm;
@@ -147,10 +147,11 @@ void put_text(const Engine& engine, const HostView& host, bool threads, const St
   table.put(style, 0, out);
 }
 
-Json json_of(const std::string& machine, const Engine& engine, const HostView& host, bool threads) {
+Json json_of(const std::string& machine, const Engine& engine, const HostView& host,
+             const PsArguments& arguments) {
   Json json = {{"machine", machine}, {"time_ns", engine.now()}};
   Json& tasks = json["tasks"] = Json::array();
-  Tree(engine, threads).each([&](TaskId id, size_t) {
+  Tree(engine, arguments.threads, arguments.all).each([&](TaskId id, size_t) {
     const Task& task = engine.tasks()[id];
     const auto number = [](Tid tid) { return tid == kNoTid ? Json() : Json(raw(tid)); };
     const state::Owner* owner = engine.owner(task.tgid);
@@ -198,12 +199,12 @@ int run(const PsArguments& arguments) {
           const state::Machine& machine = pass.machines()[i];
           const HostView host(pass, i);
           if (arguments.json) {
-            machines.push_back(json_of(machine.name, *machine.engine, host, arguments.threads));
+            machines.push_back(json_of(machine.name, *machine.engine, host, arguments));
             continue;
           }
           const Style style(STDOUT_FILENO);
           if (pass.machines().size() > 1) out.put(style.heading(machine.name) + '\n');
-          put_text(*machine.engine, host, arguments.threads, style, out);
+          put_text(*machine.engine, host, arguments, style, out);
         }
         if (arguments.json) put_json_object({{"machines", machines}}, out);
       });

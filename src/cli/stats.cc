@@ -13,6 +13,7 @@
 #include "cli/terminal.h"
 #include "cli/vm_exits.h"
 #include "state/stat_rows.h"
+#include "trace/text_filter.h"
 
 namespace strata::cli {
 namespace {
@@ -30,7 +31,7 @@ struct Totals {
   uint64_t unknown_ns = 0;       // in which mode is not known
   uint64_t unknown_task_ns = 0;  // not even whose it was
   uint64_t losses = 0;
-  uint64_t untold_switches = 0;
+  uint64_t missed_switches = 0;
 };
 
 Totals totals_of(const state::Pass& pass) {
@@ -39,7 +40,7 @@ Totals totals_of(const state::Pass& pass) {
     const state::Engine& engine = *machine.engine;
     totals.span_ns = std::max(totals.span_ns, static_cast<uint64_t>(engine.now() - engine.begin()));
     totals.losses += engine.losses();
-    totals.untold_switches += engine.untold_switches();
+    totals.missed_switches += engine.missed_switches();
     for (const state::Cpu& cpu : engine.cpus())
       for (const uint64_t ns : cpu.ns) totals.cpu_ns += ns;
     for (const state::Slot& slot : engine.statistics().slots()) {
@@ -51,10 +52,32 @@ Totals totals_of(const state::Pass& pass) {
   return totals;
 }
 
-std::vector<StatRow> rows_of(const state::Pass& pass, const std::vector<StatKey>& by) {
+// A virtual CPU may be called by its machine and number: vm=web1/0.
+bool matches(const trace::TextFilter& filter, const StatRow& row) {
+  const std::string vcpu = row[StatKey::Vm] + '/' + row[StatKey::Vcpu];
+  const auto with = [&](bool whole_name) {
+    return filter.matches([&](std::string_view field) -> std::optional<std::string_view> {
+      const std::optional<StatKey> key = state::stat_key(field);
+      if (!key || row[*key].empty()) return std::nullopt;
+      return *key == StatKey::Vm && whole_name ? vcpu : row[*key];
+    });
+  };
+  return with(false) || (!row[StatKey::Vm].empty() && with(true));
+}
+
+// What was asked for: how rows are told apart, and which count.
+struct Question {
+  std::vector<StatKey> by;
+  std::optional<trace::TextFilter> filter;
+};
+
+std::vector<StatRow> rows_of(const state::Pass& pass, const std::vector<StatKey>& by,
+                             const Question& question) {
+  state::StatFilter wanted;
+  if (question.filter) wanted = [&](const StatRow& row) { return matches(*question.filter, row); };
   std::vector<StatRow> all;
   for (const state::Machine& machine : pass.machines()) {
-    std::vector<StatRow> rows = state::stat_rows(*machine.engine, machine.name, by);
+    std::vector<StatRow> rows = state::stat_rows(*machine.engine, machine.name, by, wanted);
     std::ranges::move(rows, std::back_inserter(all));
   }
   return all;
@@ -98,8 +121,8 @@ void put_table(const std::vector<StatRow>& rows, const std::vector<StatKey>& by,
     out.put("and " + grouped(rows.size() - most) + " more (--limit 0 shows all)\n");
 }
 
-void put_text(const state::Pass& pass, const StatsArguments& arguments,
-              const std::vector<StatKey>& by, TextBuffer& out) {
+void put_text(const state::Pass& pass, const StatsArguments& arguments, const Question& question,
+              TextBuffer& out) {
   const Style style(STDOUT_FILENO);
   const Totals totals = totals_of(pass);
   out.put("span " + duration_text(Nanoseconds{static_cast<int64_t>(totals.span_ns)}) +
@@ -110,12 +133,12 @@ void put_text(const state::Pass& pass, const StatsArguments& arguments,
   out.put(", " + unknown + "\n");
   if (totals.losses > 0)
     out.put(style.alarm("events were lost " + grouped(totals.losses) + " times") + "\n");
-  if (totals.untold_switches > 0)
-    out.put(grouped(totals.untold_switches) +
+  if (totals.missed_switches > 0)
+    out.put(grouped(totals.missed_switches) +
             " switches between tasks were not recorded; the time around them is unknown\n");
   const size_t most = arguments.limit == 0 ? SIZE_MAX : arguments.limit.value_or(kMostRows);
-  std::vector<std::vector<StatKey>> tables = {by};
-  if (by.empty()) {
+  std::vector<std::vector<StatKey>> tables = {question.by};
+  if (question.by.empty()) {
     tables = {{StatKey::Mode},
               {StatKey::Cpu, StatKey::Mode},
               {StatKey::Pid, StatKey::Tid, StatKey::Comm},
@@ -126,7 +149,7 @@ void put_text(const state::Pass& pass, const StatsArguments& arguments,
   }
   for (const std::vector<StatKey>& keys : tables) {
     out.put('\n');
-    put_table(rows_of(pass, keys), keys, totals.cpu_ns, most, style, out);
+    put_table(rows_of(pass, keys, question), keys, totals.cpu_ns, most, style, out);
   }
 }
 
@@ -145,13 +168,13 @@ Json json_key(const StatRow& row, StatKey key) {
   }
 }
 
-void put_json(const state::Pass& pass, const std::vector<StatKey>& by, TextBuffer& out) {
+void put_json(const state::Pass& pass, const Question& question, TextBuffer& out) {
   const Totals totals = totals_of(pass);
   Json json = {{"span_ns", totals.span_ns},       {"cpu_ns", totals.cpu_ns},
                {"unknown_ns", totals.unknown_ns}, {"unknown_task_ns", totals.unknown_task_ns},
-               {"losses", totals.losses},         {"untold_switches", totals.untold_switches}};
+               {"losses", totals.losses},         {"missed_switches", totals.missed_switches}};
   Json& rows = json["rows"] = Json::array();
-  for (const StatRow& row : rows_of(pass, by)) {
+  for (const StatRow& row : rows_of(pass, question.by, question)) {
     Json line = Json::object();
     for (size_t key = 0; key < state::kStatKeys; ++key)
       line[std::string(name_of(StatKey(key)))] = json_key(row, StatKey(key));
@@ -171,18 +194,19 @@ std::string csv_cell(const std::string& text) {
   return quoted + '"';
 }
 
-void put_csv(const state::Pass& pass, const std::vector<StatKey>& by, TextBuffer& out) {
-  for (const StatKey key : by) out.put(std::string(name_of(key)) + ',');
+void put_csv(const state::Pass& pass, const Question& question, TextBuffer& out) {
+  for (const StatKey key : question.by) out.put(std::string(name_of(key)) + ',');
   out.put("count,cpu_ns,elapsed_ns,cumulative_ns\n");
-  for (const StatRow& row : rows_of(pass, by)) {
-    for (const StatKey key : by) out.put(csv_cell(row[key]) + ',');
+  for (const StatRow& row : rows_of(pass, question.by, question)) {
+    for (const StatKey key : question.by) out.put(csv_cell(row[key]) + ',');
     out.put(std::to_string(row.count) + ',' + std::to_string(row.cpu_ns) + ',' +
             std::to_string(row.elapsed_ns) + ',' + std::to_string(row.cumulative_ns) + '\n');
   }
 }
 
 // False: wrong usage, which was told.
-bool parse_keys(const StatsArguments& arguments, std::vector<StatKey>& by) {
+bool parse_question(const StatsArguments& arguments, Question& question) {
+  std::vector<StatKey>& by = question.by;
   for (const std::string& name : arguments.by) {
     const std::optional<StatKey> key = state::stat_key(name);
     if (!key) {
@@ -191,17 +215,29 @@ bool parse_keys(const StatsArguments& arguments, std::vector<StatKey>& by) {
     }
     by.push_back(*key);
   }
-  // Programs get everything told apart, but for events, of which there are many.
+  // Programs get everything told apart.
   if (by.empty() && (arguments.json || arguments.csv))
     for (size_t key = 0; key < state::kStatKeys; ++key) by.push_back(StatKey(key));
+  if (arguments.filter.empty()) return true;
+  Result<trace::TextFilter> filter = trace::TextFilter::parse(arguments.filter);
+  if (!filter) {
+    complain_filter(arguments.filter, filter.error());
+    return false;
+  }
+  for (const std::string& field : filter->fields()) {
+    if (state::stat_key(field)) continue;
+    complain("-F: there is no '" + field + "'");
+    return false;
+  }
+  question.filter = *std::move(filter);
   return true;
 }
 
 }  // namespace
 
 int run(const StatsArguments& arguments) {
-  std::vector<StatKey> by;
-  if (!parse_keys(arguments, by)) return kExitUsage;
+  Question question;
+  if (!parse_question(arguments, question)) return kExitUsage;
   return ask(
       arguments.paths,
       [&](const Traces& traces, state::Pass& pass) {
@@ -213,11 +249,11 @@ int run(const StatsArguments& arguments) {
         else if (arguments.exits)
           put_vm_exits(pass, Style(STDOUT_FILENO), out);
         else if (arguments.json)
-          put_json(pass, by, out);
+          put_json(pass, question, out);
         else if (arguments.csv)
-          put_csv(pass, by, out);
+          put_csv(pass, question, out);
         else
-          put_text(pass, arguments, by, out);
+          put_text(pass, arguments, question, out);
       });
 }
 

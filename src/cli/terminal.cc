@@ -27,6 +27,12 @@ Style::Style(int descriptor) {
         !(term && std::strcmp(term, "dumb") == 0);
 }
 
+void complain_filter(const std::string& text, const Error& error) {
+  const uint64_t column = error.offset.value_or(0);
+  complain("-F: in column " + std::to_string(column + 1) + ": " + error.cause + "\n  " + text +
+           "\n  " + std::string(column, ' ') + "^");
+}
+
 std::string Style::heading(std::string_view text) const {
   return on_ ? "\033[1m" + std::string(text) + "\033[0m" : std::string(text);
 }

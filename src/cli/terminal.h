@@ -15,6 +15,8 @@ namespace strata::cli {
 void complain(const Error& error);
 void complain(std::string_view text);
 void warn(std::string_view text);
+// A filter that does not parse, with a mark below the place.
+void complain_filter(const std::string& text, const Error& error);
 
 // Headings stand out on a terminal that is not told otherwise ($NO_COLOR, TERM=dumb).
 class Style {

@@ -81,10 +81,8 @@ const Engine::TypeUse* Engine::arrive(const trace::Event& event) {
     return nullptr;
   Cpu& cpu = cpu_at(index);
   if (use->tells) {
-    if (event.lost != 0 || event.lost_unknown) [[unlikely]] {
-      ++losses_told_;
-      forget(index);
-    }
+    if (event.lost != 0 || event.lost_unknown) [[unlikely]]
+      lose(index);
     int64_t tid = raw(cpu.tid);
     load_integer(event.record, event.type->tid, event.bases, tid);
     if (tid != raw(cpu.tid)) [[unlikely]]
@@ -95,18 +93,32 @@ const Engine::TypeUse* Engine::arrive(const trace::Event& event) {
   return use;
 }
 
-// Everything that this CPU told is true up to its last event; from then on nothing is known of it,
-// nor of any task that no other CPU runs.
-void Engine::forget(CpuIndex index) {
-  const int64_t last = cpus_[index].last_event;
-  settle(index, last);
-  const TaskId id = std::exchange(cpus_[index].task, kNoTask);
-  cpus_[index].tid = kNoTid;
-  cpus_[index].depth = 0;
-  losses_.push_back(last);
+// Everything that this CPU told is true up to its last event; from then on nothing is known of it.
+// Gives the task that it ran.
+TaskId Engine::forget_task(CpuIndex index) {
+  Cpu& cpu = cpus_[index];
+  settle(index, cpu.last_event);
+  cpu.tid = kNoTid;
+  cpu.depth = 0;
+  if (index_ != nullptr) index_->cpu_task(index, cpu.last_event, kNoTask);
+  return std::exchange(cpu.task, kNoTask);
+}
+
+// Nor is anything known of any task that no other CPU runs.
+void Engine::lose(CpuIndex index) {
+  const TaskId id = forget_task(index);
+  losses_.push_back(cpus_[index].last_event);
   for (const Cpu& cpu : cpus_)
     if (cpu.task != kNoTask) tasks_[cpu.task].losses_seen = static_cast<uint32_t>(losses_.size());
   if (id != kNoTask) see_losses(id);
+  show(index);
+}
+
+void Engine::miss_switch(CpuIndex index) {
+  ++missed_switches_;
+  const TaskId id = forget_task(index);
+  if (id != kNoTask && id != cpus_[index].idle)
+    set_task_state(id, cpus_[index].last_event, TaskState::Unknown, 0);
   show(index);
 }
 
@@ -122,9 +134,13 @@ void Engine::catch_up_losses(TaskId id) {
 // The event says that another task runs than was thought. When it came nobody told.
 void Engine::find_running(CpuIndex index, Tid tid) {
   if (tid == kNoTid) return;
-  if (cpus_[index].task != kNoTask) forget(index);
+  const bool missed = cpus_[index].task != kNoTask;
+  if (missed) miss_switch(index);
   settle(index, now_);
-  switch_in(tid == Tid{0} ? cpus_[index].idle : task_of(tid), index);
+  const TaskId id = tid == Tid{0} ? cpus_[index].idle : task_of(tid);
+  if (missed && id != cpus_[index].idle)
+    set_task_state(id, cpus_[index].last_event, TaskState::Unknown, 0);
+  switch_in(id, index);
   show(index);
 }
 
@@ -169,8 +185,7 @@ void Engine::show(CpuIndex index) {
 
 void Engine::lose_rest(CpuId cpu) {
   if (raw(cpu) >= cpus_.size() || !cpus_[raw(cpu)].is_there) return;
-  ++losses_told_;
-  forget(raw(cpu));
+  lose(raw(cpu));
 }
 
 void Engine::settle_all(int64_t time) {

@@ -39,6 +39,10 @@ struct Owner {
 // the next event that implies it. What was lost on one CPU may have been anything that happened to
 // tasks that no other CPU was running: their states are unknown from the last event before the loss
 // on. Since that may be many tasks, each is told only when it is next looked at (losses_).
+//
+// Kernels now and then leave out a switch without a word, and nothing else: the next event shows
+// another task. Then it is only these two tasks and the CPU of which it is not known what they did
+// between the two events.
 class Engine {
  public:
   // `index`: where states go besides; null: nowhere.
@@ -89,9 +93,9 @@ class Engine {
   // As it was told, or else by its process.
   std::string vm_name(VmIndex vm) const;
   // Places where events were lost, as the trace told.
-  uint64_t losses() const { return losses_told_; }
-  // Places where another task ran than was thought, and nobody had told of the switch.
-  uint64_t untold_switches() const { return losses_.size() - losses_told_; }
+  uint64_t losses() const { return losses_.size(); }
+  // Switches that were not recorded: another task ran than was thought.
+  uint64_t missed_switches() const { return missed_switches_; }
 
  private:
   using Word = trace::Word;
@@ -118,7 +122,9 @@ class Engine {
   void settle(CpuIndex index, int64_t time);
   void show(CpuIndex index);
   void set_task_state(TaskId id, int64_t time, TaskState state, uint32_t info);
-  void forget(CpuIndex index);
+  void lose(CpuIndex index);
+  void miss_switch(CpuIndex index);
+  TaskId forget_task(CpuIndex index);
   void find_running(CpuIndex index, Tid tid);
 
   // Frames.
@@ -145,7 +151,7 @@ class Engine {
   void on_exec(CpuIndex index);
   void on_syscall_entry(CpuIndex index, NameId syscall);
   void on_syscall_exit(CpuIndex index);
-  void on_fault(CpuIndex index);
+  void on_fault(CpuIndex index, bool in_user);
   void on_vm_entry(const trace::Event& event, CpuIndex index);
   void on_vm_exit(const trace::Event& event, CpuIndex index);
   void on_vm_user_exit(CpuIndex index);
@@ -185,7 +191,7 @@ class Engine {
   trace::TypeTable<TypeUse> types_;
   std::vector<const trace::EventType*> type_list_;
   std::vector<int64_t> losses_;  // when each began: the last event before it
-  uint64_t losses_told_ = 0;
+  uint64_t missed_switches_ = 0;
   std::string processor_ = "x86_64";
   std::vector<NameId> syscalls_;              // by number; 0: not looked up yet
   std::unordered_map<int64_t, NameId> irqs_;  // by line

@@ -50,8 +50,9 @@ void Engine::apply(const trace::Event& event, const TypeUse* use) {
       settle(index, now_);
       if (pop(index, Mode::Trap)) show(index);
       return;
-    case Word::PageFault:
-      return on_fault(index);
+    case Word::FaultInUser:
+    case Word::FaultInKernel:
+      return on_fault(index, use->word == Word::FaultInUser);
     case Word::SchedMigrate:
       return on_migrate(event, index);
     case Word::TaskNew:
@@ -176,11 +177,15 @@ void Engine::on_syscall_exit(CpuIndex index) {
 }
 
 // Nobody tells when it ends: it is counted, and explains why a task may sleep in its own code.
-void Engine::on_fault(CpuIndex index) {
-  if (cpus_[index].task == kNoTask) return;
-  Task& task = tasks_[cpus_[index].task];
-  ++task.faults;
-  task.fault_at = now_;
+void Engine::on_fault(CpuIndex index, bool in_user) {
+  const TaskId id = cpus_[index].task;
+  if (id == kNoTask || id == cpus_[index].idle) return;
+  ++tasks_[id].faults;
+  tasks_[id].fault_at = now_;
+  if (!in_user || tasks_[id].stack.top().mode == Mode::User) return;
+  settle(index, now_);
+  set_bottom(id, index, Mode::User);
+  show(index);
 }
 
 void Engine::enter_interrupt(CpuIndex index, Mode mode, NameId submode) {

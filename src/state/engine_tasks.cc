@@ -69,7 +69,8 @@ void Engine::switch_in(TaskId id, CpuIndex index) {
   if (id != cpu.idle) {
     see_losses(id);
     // It runs on another CPU, as far as that one told: it did not tell all.
-    if (task.cpu != index && task.cpu != kNoCpu && cpus_[task.cpu].task == id) forget(task.cpu);
+    if (task.cpu != index && task.cpu != kNoCpu && cpus_[task.cpu].task == id)
+      miss_switch(task.cpu);
     if (task.cpu != index) {
       if (task.cpu != kNoCpu) ++task.migrations;
       task.cpu = index;

@@ -41,8 +41,9 @@ void Fusion::follow(size_t machine, CpuIndex cpu, int64_t time) {
 void Fusion::follow_guest(size_t machine, CpuIndex cpu, int64_t time) {
   Side& side = sides_[machine];
   const Engine& engine = *machines_[machine].engine;
-  if (side.losses != engine.losses()) [[unlikely]] {
-    side.losses = engine.losses();
+  const uint64_t losses = engine.losses() + engine.missed_switches();
+  if (side.losses != losses) [[unlikely]] {
+    side.losses = losses;
     for (CpuIndex other = 0; other < side.cpus.size(); ++other) {
       if (other != cpu && (other >= engine.cpus().size() || engine.cpus()[other].task != kNoTask))
         continue;

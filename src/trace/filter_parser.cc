@@ -64,7 +64,7 @@ std::optional<double> read_real(std::string_view text) {
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  Parser(std::string_view text, Equals equals) : text_(text), equals_(equals) {}
 
   Result<FilterTree> run() {
     if (text_.size() > kLongestText) return fail(kLongestText, "the filter is longer than 64 kB");
@@ -189,6 +189,8 @@ class Parser {
       term.comparison = Comparison::Less;
     } else if (accept(">")) {
       term.comparison = Comparison::Greater;
+    } else if (equals_ == Equals::SingleToo && accept("=")) {
+      term.comparison = Comparison::Equal;
     } else if (accept("~")) {
       term.comparison = Comparison::Like;
     } else if (!text_.substr(at_).starts_with("&&") && accept("&")) {
@@ -272,12 +274,15 @@ class Parser {
   }
 
   std::string_view text_;
+  Equals equals_;
   size_t at_ = 0;
   FilterTree tree_;
 };
 
 }  // namespace
 
-Result<FilterTree> parse_filter(std::string_view text) { return Parser(text).run(); }
+Result<FilterTree> parse_filter(std::string_view text, Equals equals) {
+  return Parser(text, equals).run();
+}
 
 }  // namespace strata::trace

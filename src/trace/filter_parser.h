@@ -55,7 +55,10 @@ struct FilterTree {
   FilterNode root;
 };
 
+// Whether "=" may stand for "==". Not in what the kernel is to evaluate.
+enum class Equals : uint8_t { DoubleOnly, SingleToo };
+
 // Error::offset is the column, from 0.
-Result<FilterTree> parse_filter(std::string_view text);
+Result<FilterTree> parse_filter(std::string_view text, Equals equals = Equals::DoubleOnly);
 
 }  // namespace strata::trace

@@ -35,7 +35,8 @@ enum class Word : uint8_t {
   SoftirqExit,     // Vector
   TrapEntry,       // Vector
   TrapExit,        // Vector
-  PageFault,       // Address; when it ends nobody tells
+  FaultInUser,     // Address: a page was missing; when that ends nobody tells
+  FaultInKernel,   // the same, while the kernel ran
   VmEntry,         // Vcpu
   VmExit,          // Vcpu Reason Isa TrapClass
   VmUserExit,      // the program that emulates the machine goes on with the exit

@@ -21,7 +21,8 @@ def objects(*arguments):
 class Usage(unittest.TestCase):
     def test_help_of_every_command_has_an_example(self):
         self.assertIn("Look:", "\n".join(lines("--help")))
-        for command in ("info", "events", "dump", "trim", "convert", "record", "setup"):
+        for command in ("info", "events", "dump", "trim", "convert", "record", "setup",
+                        "stats", "state", "ps"):
             text = "\n".join(lines(command, "--help"))
             self.assertIn("Example", text)
             self.assertIn("strata " + command, text)
@@ -42,6 +43,8 @@ class Usage(unittest.TestCase):
                 (["dump", SAMPLE, "-F", "pid ="], b"column 5"),
                 (["trim", SAMPLE], b"-o"), (["convert", SAMPLE, "-o", "x"], b"--to"),
                 (["trim", SAMPLE, "--begin", "+2ms", "--end", "+1ms", "-o", "x"], b"--end"),
+                (["stats", SAMPLE, "--by", "x"], b"'x'"), (["state", SAMPLE], b"--at"),
+                (["state", SAMPLE, "--at", "30s"], b"+30s"),
                 (["info", "--frob", SAMPLE], b"--frob")):
             done = run(*arguments)
             self.assertEqual(done.returncode, 2, arguments)
@@ -49,7 +52,8 @@ class Usage(unittest.TestCase):
             self.assertEqual(done.stdout, b"", arguments)
 
     def test_a_missing_file_is_1_and_named(self):
-        for command in (["info"], ["events"], ["dump"], ["trim", "-o", "x"],
+        for command in (["info"], ["events"], ["dump"], ["stats"], ["state", "--at", "+1s"], ["ps"],
+                        ["trim", "-o", "x"],
                         ["convert", "--to", "tracedat", "-o", "x"]):
             done = run(*command, "no/such.dat")
             self.assertEqual(done.returncode, 1)

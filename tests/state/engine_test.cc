@@ -193,6 +193,27 @@ TEST(Engine, ASwitchThatWasNotRecordedLeavesTheTimeUnknown) {
   EXPECT_EQ(told.cpu_ns(0, Mode::Unknown), 30u);
 }
 
+TEST(Engine, OtherTasksKeepTheirStateWhenASwitchWasNotRecorded) {
+  Told told(0);
+  told.at(0, 0, 7).calls("futex").switches(7, 1, 5);
+  told.at(5, 0, 5).calls("read");
+  told.at(40, 0, 6).returns("read");
+  told.at(50, 0, 6).switches(6, 1, 5);
+  told.engine.settle_all(60);
+  EXPECT_EQ(told.task_ns(7, WaitFutex), 60u);
+  EXPECT_EQ(told.task_ns(5, Unknown), 45u);
+  EXPECT_EQ(told.task_ns(5, Syscall), 10u) << "it has not returned, or that would have been told";
+  EXPECT_EQ(told.engine.missed_switches(), 1u);
+  EXPECT_EQ(told.engine.losses(), 0u);
+}
+
+TEST(Engine, AFaultInOnesOwnCodeTellsTheMode) {
+  Told told(0);
+  told.at(10, 0, 5).event("exceptions", "page_fault_user", {{"address", 4096}});
+  told.engine.settle_all(30);
+  EXPECT_EQ(told.task_ns(5, User), 20u);
+}
+
 TEST(Engine, ChargesEveryNanosecondOfEveryCpuOnce) {
   std::mt19937 random(7);
   Told told(0);

@@ -116,8 +116,8 @@ TEST(Vocabulary, InterruptsAndTraps) {
   expect_meaning("irq", "softirq_raise", {"vec"}, Word::SoftirqRaise, {{Role::Vector, "vec"}});
   expect_meaning("irq", "softirq_entry", {"vec"}, Word::SoftirqEntry, {{Role::Vector, "vec"}});
   expect_meaning("irq", "softirq_exit", {"vec"}, Word::SoftirqExit, {{Role::Vector, "vec"}});
-  expect_meaning("exceptions", "page_fault_user", {"address", "ip", "error_code"}, Word::PageFault,
-                 {{Role::Address, "address"}});
+  expect_meaning("exceptions", "page_fault_user", {"address", "ip", "error_code"},
+                 Word::FaultInUser, {{Role::Address, "address"}});
 }
 
 TEST(Vocabulary, VirtualMachines) {
