@@ -76,6 +76,7 @@ struct StatsArguments {
   std::optional<size_t> limit;  // rows of a table; 0: all
   bool json = false;
   bool csv = false;
+  bool exits = false;  // of virtual CPUs, instead
 };
 
 struct StateArguments {

@@ -23,6 +23,12 @@ CLI::App* add_stats(CLI::App& app, StatsArguments& arguments) {
   stats->add_option("--limit", arguments.limit, "Rows of a table (20); 0: all")->type_name("N");
   add_json(*stats, arguments.json, "One JSON object");
   stats->add_flag("--csv", arguments.csv, "Lines of values with commas")->excludes("--json");
+  stats
+      ->add_flag(
+          "--exits", arguments.exits,
+          "Virtual CPUs instead: their states, why they left their guests, and how long the\n"
+          "kernel and the emulating program then took")
+      ->excludes("--by", "--csv");
   stats->footer(std::string(kTimeHelp) +
                 "\n\nExamples:\n"
                 "  strata stats trace.dat\n"

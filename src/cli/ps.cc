@@ -19,6 +19,7 @@ using state::Engine;
 using state::Task;
 using state::TaskId;
 using state::TaskState;
+using state::VcpuState;
 
 // The tasks of a machine as a tree: processes below whoever made them, threads below their process.
 class Tree {
@@ -85,10 +86,37 @@ std::string ms_text(uint64_t ns) {
   return text;
 }
 
-void put_text(const Engine& engine, const PsArguments& arguments, const Style& style,
-              TextBuffer& out) {
-  Table table({"name", "pid", "tid", "state", "user", "container", "vm", "CPU ms", "waiting ms",
-               "blocked ms", "faults"});
+// Of the time in which a guest had its tasks on CPUs, what its host tells of it.
+class HostView {
+ public:
+  HostView(const state::Pass& pass, size_t machine) : fusion_(pass.fusion()), machine_(machine) {}
+
+  bool is_there() const { return fusion_ != nullptr && fusion_->is_guest(machine_); }
+  state::VcpuTimes times(TaskId id) const { return fusion_->task_times(machine_, id); }
+  uint64_t preempted_ns(TaskId id) const {
+    return times(id)[static_cast<size_t>(VcpuState::Preempted)];
+  }
+  uint64_t hypervisor_ns(TaskId id) const {
+    const state::VcpuTimes ns = times(id);
+    return ns[static_cast<size_t>(VcpuState::Hypervisor)] +
+           ns[static_cast<size_t>(VcpuState::UserSpace)];
+  }
+
+ private:
+  const state::Fusion* fusion_;
+  size_t machine_;
+};
+
+void put_text(const Engine& engine, const HostView& host, const PsArguments& arguments,
+              const Style& style, TextBuffer& out) {
+  std::vector<std::string> headings = {"name",       "pid",        "tid",   "state",
+                                       "user",       "container",  "vm",    "CPU ms",
+                                       "waiting ms", "blocked ms", "faults"};
+  if (host.is_there()) {
+    headings.emplace_back("preempted ms");
+    headings.emplace_back("hypervisor ms");
+  }
+  Table table(std::move(headings));
   for (size_t column = 3; column < 7; ++column) table.align_left(column);
   Tree(engine, arguments.threads, arguments.all).each([&](TaskId id, size_t depth) {
     const Task& task = engine.tasks()[id];
@@ -98,17 +126,29 @@ void put_text(const Engine& engine, const PsArguments& arguments, const Style& s
       const state::Vcpu& vcpu = engine.vms().vcpus()[task.vcpu];
       vm = engine.vm_name(vcpu.vm) + '/' + std::to_string(vcpu.number);
     }
-    table.add({std::string(2 * depth, ' ') + engine.names().text(task.name), number_text(task.tgid),
-               number_text(task.tid), std::string(name_of(task.state)),
-               owner != nullptr && owner->user ? std::to_string(*owner->user) : "",
-               owner != nullptr ? engine.names().text(owner->container) : "", vm,
-               ms_text(task.cpu_ns), ms_text(ns_in(task, TaskState::WaitCpu)),
-               ms_text(blocked_ns(task)), grouped(task.faults)});
+    std::vector<std::string> cells = {
+        std::string(2 * depth, ' ') + engine.names().text(task.name),
+        number_text(task.tgid),
+        number_text(task.tid),
+        std::string(name_of(task.state)),
+        owner != nullptr && owner->user ? std::to_string(*owner->user) : "",
+        owner != nullptr ? engine.names().text(owner->container) : "",
+        vm,
+        ms_text(task.cpu_ns),
+        ms_text(ns_in(task, TaskState::WaitCpu)),
+        ms_text(blocked_ns(task)),
+        grouped(task.faults)};
+    if (host.is_there()) {
+      cells.push_back(ms_text(host.preempted_ns(id)));
+      cells.push_back(ms_text(host.hypervisor_ns(id)));
+    }
+    table.add(std::move(cells));
   });
   table.put(style, 0, out);
 }
 
-Json json_of(const std::string& machine, const Engine& engine, const PsArguments& arguments) {
+Json json_of(const std::string& machine, const Engine& engine, const HostView& host,
+             const PsArguments& arguments) {
   Json json = {{"machine", machine}, {"time_ns", engine.now()}};
   Json& tasks = json["tasks"] = Json::array();
   Tree(engine, arguments.threads, arguments.all).each([&](TaskId id, size_t) {
@@ -131,6 +171,16 @@ Json json_of(const std::string& machine, const Engine& engine, const PsArguments
                      {"faults", task.faults},
                      {"migrations", task.migrations},
                      {"wakeups", task.wakeups}});
+    if (task.vcpu != state::kNoVcpu) {
+      const state::Vcpu& vcpu = engine.vms().vcpus()[task.vcpu];
+      tasks.back()["vm"] = engine.vm_name(vcpu.vm);
+      tasks.back()["vcpu"] = vcpu.number;
+    }
+    if (!host.is_there()) return;
+    Json& really = tasks.back()["really_ns"] = Json::object();
+    const state::VcpuTimes times = host.times(id);
+    for (size_t state = 0; state < state::kVcpuStates; ++state)
+      if (times[state] != 0) really[std::string(name_of(VcpuState(state)))] = times[state];
   });
   return json;
 }
@@ -145,14 +195,16 @@ int run(const PsArguments& arguments) {
       },
       [&](const state::Pass& pass, TextBuffer& out) {
         Json machines = Json::array();
-        for (const state::Machine& machine : pass.machines()) {
+        for (size_t i = 0; i < pass.machines().size(); ++i) {
+          const state::Machine& machine = pass.machines()[i];
+          const HostView host(pass, i);
           if (arguments.json) {
-            machines.push_back(json_of(machine.name, *machine.engine, arguments));
+            machines.push_back(json_of(machine.name, *machine.engine, host, arguments));
             continue;
           }
           const Style style(STDOUT_FILENO);
           if (pass.machines().size() > 1) out.put(style.heading(machine.name) + '\n');
-          put_text(*machine.engine, arguments, style, out);
+          put_text(*machine.engine, host, arguments, style, out);
         }
         if (arguments.json) put_json_object({{"machines", machines}}, out);
       });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "base/output.h"
 #include "base/progress.h"
@@ -12,6 +13,7 @@
 #include "cli/period.h"
 #include "cli/terminal.h"
 #include "cli/traces.h"
+#include "state/fused_snapshot.h"
 #include "state/index_store.h"
 #include "state/pass.h"
 #include "state/snapshot.h"
@@ -20,6 +22,7 @@ namespace strata::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using state::MachineAt;
 using state::Snapshot;
 
 std::string ago(int64_t now, int64_t since) { return duration_text(Nanoseconds{now - since}); }
@@ -28,13 +31,51 @@ bool is_worth_showing(const state::TaskAt& task) {
   return task.state != state::TaskState::Unknown && task.state != state::TaskState::Dead;
 }
 
+std::string task_text(const state::CpuAt& cpu) {
+  return cpu.tid == kNoTid ? "" : cpu.name + ' ' + std::to_string(raw(cpu.tid));
+}
+
+// Which machine, CPU of it and task each CPU really ran, where there are guests.
+void put_fused(int64_t now, std::span<const MachineAt> machines, const Style& style,
+               TextBuffer& out) {
+  for (const MachineAt& host : machines) {
+    if (host.guests.empty()) continue;
+    out.put(style.heading(host.name + " and its guests") + '\n');
+    Table cpus({"cpu", "runs", "its cpu", "mode", "in", "task", "for"});
+    for (const size_t column : {1u, 3u, 4u, 5u}) cpus.align_left(column);
+    for (const state::CpuAt& cpu : host.snapshot.cpus) {
+      const state::FusedCpuAt fused = fused_cpu(machines, host, cpu);
+      cpus.add({std::to_string(cpu.cpu), fused.machine, std::to_string(fused.cpu),
+                std::string(name_of(fused.at->mode)), fused.at->submode, task_text(*fused.at),
+                ago(now, std::max(cpu.since, fused.at->since))});
+    }
+    cpus.put(style, 0, out);
+    out.put('\n');
+  }
+}
+
+// What a guest's CPUs really do, as its host tells.
+void put_guest_cpus(int64_t now, std::span<const MachineAt> machines, const MachineAt& guest,
+                    const Style& style, TextBuffer& out) {
+  Table cpus({"cpu", "really", "because", "task", "for"});
+  for (size_t column = 1; column < 4; ++column) cpus.align_left(column);
+  for (const state::CpuAt& cpu : guest.snapshot.cpus) {
+    const state::VcpuAt* vcpu = vcpu_behind(machines, guest.name, cpu.cpu);
+    if (vcpu != nullptr)
+      cpus.add({std::to_string(cpu.cpu), std::string(name_of(vcpu->state)), vcpu->detail,
+                task_text(cpu), ago(now, vcpu->since)});
+  }
+  if (cpus.empty()) return;
+  cpus.put(style, 0, out);
+  out.put('\n');
+}
+
 void put_text(int64_t now, const Snapshot& all, bool everything, const Style& style,
               TextBuffer& out) {
   Table cpus({"cpu", "mode", "in", "task", "for"});
   for (size_t column = 1; column < 4; ++column) cpus.align_left(column);
   for (const state::CpuAt& cpu : all.cpus)
-    cpus.add({std::to_string(cpu.cpu), std::string(name_of(cpu.mode)), cpu.submode,
-              cpu.tid == kNoTid ? "" : cpu.name + ' ' + std::to_string(raw(cpu.tid)),
+    cpus.add({std::to_string(cpu.cpu), std::string(name_of(cpu.mode)), cpu.submode, task_text(cpu),
               ago(now, cpu.since)});
   cpus.put(style, 0, out);
 
@@ -68,20 +109,34 @@ void put_text(int64_t now, const Snapshot& all, bool everything, const Style& st
     out.put("and " + grouped(hidden) + " that ended or of which nothing is known (--all)\n");
 }
 
-Json json_of(const std::string& machine, int64_t now, const Snapshot& all) {
-  Json json = {{"machine", machine}, {"time_ns", now}};
+Json json_tid(Tid tid) { return tid == kNoTid ? Json() : Json(raw(tid)); }
+
+// With `machines`, what is known of a CPU by its guest or its host.
+Json json_of(std::span<const MachineAt> machines, const MachineAt& machine, int64_t now) {
+  const Snapshot& all = machine.snapshot;
+  Json json = {{"machine", machine.name}, {"time_ns", now}};
   Json& cpus = json["cpus"] = Json::array();
   for (const state::CpuAt& cpu : all.cpus) {
-    cpus.push_back({{"cpu", cpu.cpu},
-                    {"mode", name_of(cpu.mode)},
-                    {"submode", cpu.submode},
-                    {"tid", cpu.tid == kNoTid ? Json() : Json(raw(cpu.tid))},
-                    {"since_ns", cpu.since}});
+    Json line = {{"cpu", cpu.cpu},
+                 {"mode", name_of(cpu.mode)},
+                 {"submode", cpu.submode},
+                 {"tid", json_tid(cpu.tid)},
+                 {"since_ns", cpu.since}};
+    if (const state::FusedCpuAt fused = fused_cpu(machines, machine, cpu); fused.at != &cpu)
+      line["runs"] = {{"machine", fused.machine},
+                      {"cpu", fused.cpu},
+                      {"mode", name_of(fused.at->mode)},
+                      {"submode", fused.at->submode},
+                      {"tid", json_tid(fused.at->tid)}};
+    if (const state::VcpuAt* vcpu = vcpu_behind(machines, machine.name, cpu.cpu))
+      line["really"] = {
+          {"state", name_of(vcpu->state)}, {"detail", vcpu->detail}, {"since_ns", vcpu->since}};
+    cpus.push_back(std::move(line));
   }
   Json& tasks = json["tasks"] = Json::array();
   for (const state::TaskAt& task : all.tasks) {
     tasks.push_back({{"tid", raw(task.tid)},
-                     {"pid", task.pid == kNoTid ? Json() : Json(raw(task.pid))},
+                     {"pid", json_tid(task.pid)},
                      {"comm", task.name},
                      {"state", name_of(task.state)},
                      {"detail", task.detail},
@@ -97,11 +152,6 @@ Json json_of(const std::string& machine, int64_t now, const Snapshot& all) {
   }
   return json;
 }
-
-struct MachineAt {
-  std::string name;
-  Snapshot snapshot;
-};
 
 // From the index; where there can be none, from the events up to that time.
 std::vector<MachineAt> machines_at(const Traces& traces, int64_t time,
@@ -121,7 +171,7 @@ std::vector<MachineAt> machines_at(const Traces& traces, int64_t time,
       Result<Snapshot> snapshot =
           machine.index.at(std::min(time, machine.index.history().end() - 1));
       if (snapshot)
-        machines.push_back({machine.name, *std::move(snapshot)});
+        machines.push_back({machine.name, *std::move(snapshot), machine.index.guests()});
       else
         problems.push_back(snapshot.error());
     }
@@ -133,8 +183,11 @@ std::vector<MachineAt> machines_at(const Traces& traces, int64_t time,
   pass.progress = callback;
   pass.run();
   std::ranges::copy(pass.problems(), std::back_inserter(problems));
-  for (const state::Machine& machine : pass.machines())
-    machines.push_back({machine.name, snapshot_of(*machine.engine)});
+  for (size_t i = 0; i < pass.machines().size(); ++i) {
+    const state::Machine& machine = pass.machines()[i];
+    machines.push_back({machine.name, snapshot_of(*machine.engine), {}});
+    if (pass.fusion() != nullptr) machines.back().guests = pass.fusion()->guests_of(i);
+  }
   return machines;
 }
 
@@ -156,13 +209,14 @@ int run(const StateArguments& arguments) {
   std::vector<MachineAt> machines = machines_at(traces, time, problems);
   if (arguments.json) {
     Json all = Json::array();
-    for (const MachineAt& machine : machines)
-      all.push_back(json_of(machine.name, time, machine.snapshot));
+    for (const MachineAt& machine : machines) all.push_back(json_of(machines, machine, time));
     put_json_object({{"machines", all}}, out.text());
   } else {
     const Style style(STDOUT_FILENO);
+    put_fused(time, machines, style, out.text());
     for (const MachineAt& machine : machines) {
       if (machines.size() > 1) out.text().put(style.heading(machine.name) + '\n');
+      put_guest_cpus(time, machines, machine, style, out.text());
       put_text(time, machine.snapshot, arguments.all, style, out.text());
     }
   }

@@ -11,6 +11,7 @@
 #include "cli/json_output.h"
 #include "cli/period.h"
 #include "cli/terminal.h"
+#include "cli/vm_exits.h"
 #include "state/stat_rows.h"
 #include "trace/text_filter.h"
 
@@ -243,7 +244,11 @@ int run(const StatsArguments& arguments) {
         return resolve_period(arguments.begin, arguments.end, traces, pass.begin, pass.end);
       },
       [&](const state::Pass& pass, TextBuffer& out) {
-        if (arguments.json)
+        if (arguments.exits && arguments.json)
+          put_json_object({{"vcpus", vm_exits_json(pass)}}, out);
+        else if (arguments.exits)
+          put_vm_exits(pass, Style(STDOUT_FILENO), out);
+        else if (arguments.json)
           put_json(pass, question, out);
         else if (arguments.csv)
           put_csv(pass, question, out);

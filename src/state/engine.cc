@@ -28,6 +28,7 @@ void Engine::add_trace(const trace::Trace& trace) {
   for (const trace::EventType* type : types) add_type(*type, tells);
   if (!trace.info().processor.empty()) processor_ = trace.info().processor;
   if (!tells) return;
+  for (const trace::GuestInfo& guest : trace.info().guests) add_guest(guest);
   for (CpuIndex cpu = 0; cpu < std::min(trace.info().cpus, kMostCpus); ++cpu) cpu_at(cpu);
   for (const auto& [tid, name] : trace.task_names().all())
     if (tid != Tid{0}) name_task(task_of(tid), name);
@@ -220,7 +221,7 @@ void Engine::settle_all(int64_t time) {
   block_devices_.settle(now_);
   for (VcpuIndex vcpu = 0; vcpu < vms_.vcpus().size(); ++vcpu) {
     const Vcpu& at = vms_.vcpus()[vcpu];
-    set_vcpu_state(vcpu, at.state, at.info);
+    set_vcpu_state(vcpu, now_, at.state, at.info);
   }
   if (index_ != nullptr) index_->add_names(names_);
 }
@@ -242,6 +243,7 @@ void Engine::reset_statistics(int64_t time) {
   for (Vcpu& vcpu : vms_.vcpus()) {
     vcpu.ns = {};
     vcpu.exits.clear();
+    vcpu.events = {};
   }
 }
 
@@ -280,6 +282,7 @@ void Engine::name_task(TaskId id, std::string_view name) {
 void Engine::set_process(TaskId id, Tid tgid) {
   if (tgid == kNoTid || tasks_[id].tgid == tgid) return;
   tasks_[id].tgid = tgid;
+  if (tasks_[id].vcpu != kNoVcpu) move_vcpu(tasks_[id]);
   if (index_ != nullptr) index_->task_process(id, now_, tgid);
 }
 

@@ -70,6 +70,9 @@ class Engine {
   };
   Moment moment(CpuId cpu) const;
 
+  // From now on, virtual CPUs whose state changes are put there too; null: nowhere.
+  void watch_vcpus(std::vector<VcpuIndex>* changed) { changed_vcpus_ = changed; }
+
   // Events that were lost behind the last one of a CPU.
   void lose_rest(CpuId cpu);
   // Charges everything up to `time`, and tells the index. To be called at the end; or on the way,
@@ -162,6 +165,8 @@ class Engine {
   void on_fault(CpuIndex index, bool in_user);
   void on_vm_entry(const trace::Event& event, CpuIndex index);
   void on_vm_exit(const trace::Event& event, CpuIndex index);
+  void on_vm_user_exit(CpuIndex index);
+  void count_vcpu_event(CpuIndex index, VcpuEvent event);
   void on_idle(const trace::Event& event, CpuIndex index);
   void on_frequency(const trace::Event& event, CpuIndex index);
   void on_state_task(const trace::Event& event);
@@ -176,10 +181,16 @@ class Engine {
   NameId syscall_name(int64_t number);
   NameId interrupt_name(const trace::Event& event, const TypeUse& use);
   NameId exit_name(const trace::Event& event);
+  void add_guest(const trace::GuestInfo& guest);
+  void name_vm(Tid process, std::string_view name);
   VcpuIndex vcpu_at(const trace::Event& event, TaskId id);
-  VcpuIndex bind_vcpu(Tid process, uint32_t number, TaskId id);
-  void update_vcpu(const Task& task);
-  void set_vcpu_state(VcpuIndex index, VcpuState state, uint32_t info);
+  Tid process_of_vcpu(const Task& task, std::optional<uint32_t> number);
+  VcpuIndex bind_vcpu(Tid process, std::optional<uint32_t> number, TaskId id);
+  void move_vcpu(const Task& task);
+  void tell_vcpus_of(VmIndex vm);
+  Vcpu* running_vcpu(CpuIndex index);
+  void update_vcpu(const Task& task, int64_t time);
+  void set_vcpu_state(VcpuIndex index, int64_t time, VcpuState state, uint32_t info);
   TaskState wait_of(TaskId id, int64_t prev_state) const;
   TaskState refined_wait(const Cpu& waker, const Task& task) const;
 
@@ -189,6 +200,7 @@ class Engine {
   std::vector<Cpu> cpus_;
   Tasks tasks_;
   Vms vms_;
+  std::vector<VcpuIndex>* changed_vcpus_ = nullptr;
   std::unordered_map<Tid, Owner> owners_;  // by process
   Names names_;
   Statistics statistics_;
@@ -238,7 +250,7 @@ inline void Engine::set_task_state(TaskId id, int64_t time, TaskState state, uin
   task.began = task.since;
   if (index_ != nullptr) index_->task_state(id, task.since, state, info);
   if (task.vcpu != kNoVcpu) [[unlikely]]
-    update_vcpu(task);
+    update_vcpu(task, task.since);
 }
 
 }  // namespace strata::state

@@ -72,6 +72,20 @@ void Engine::apply(const trace::Event& event, const TypeUse* use) {
       return on_vm_entry(event, index);
     case Word::VmExit:
       return on_vm_exit(event, index);
+    case Word::VmUserExit:
+      return on_vm_user_exit(index);
+    case Word::VmInjection:
+      return count_vcpu_event(index, VcpuEvent::Injection);
+    case Word::VmIpi:
+      return count_vcpu_event(index, VcpuEvent::Ipi);
+    case Word::VmMmio:
+      return count_vcpu_event(index, VcpuEvent::Mmio);
+    case Word::VmPio:
+      return count_vcpu_event(index, VcpuEvent::Pio);
+    case Word::VmMsr:
+      return count_vcpu_event(index, VcpuEvent::Msr);
+    case Word::VmPageFault:
+      return count_vcpu_event(index, VcpuEvent::PageFault);
     case Word::CpuIdle:
       return on_idle(event, index);
     case Word::CpuFrequency:

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the processors' manuals: Intel SDM volume 3 appendix C, AMD APM volume 2 appendix C.
+// From the processors' manuals: Intel SDM volume 3 appendix C, AMD APM volume 2 appendix C, Arm ARM
+// (ESR_ELx.EC); the latter's in the words of the kernel.
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "state/vm.h"
@@ -151,6 +153,27 @@ static_assert(std::ranges::is_sorted(kSvmReasons, {},
                                      &std::pair<uint32_t, std::string_view>::first));
 
 // Ranges in which the exit's number says which register or exception it was.
+constexpr std::pair<uint32_t, std::string_view> kArmTraps[] = {
+    {0x00, "UNKNOWN"},     {0x01, "WFx"},         {0x03, "CP15_32"},     {0x04, "CP15_64"},
+    {0x05, "CP14_MR"},     {0x06, "CP14_LS"},     {0x07, "FP_ASIMD"},    {0x08, "CP10_ID"},
+    {0x09, "PAC"},         {0x0c, "CP14_64"},     {0x0e, "ILL"},         {0x11, "SVC32"},
+    {0x12, "HVC32"},       {0x13, "SMC32"},       {0x15, "SVC64"},       {0x16, "HVC64"},
+    {0x17, "SMC64"},       {0x18, "SYS64"},       {0x19, "SVE"},         {0x1a, "ERET"},
+    {0x1c, "FPAC"},        {0x1d, "SME"},         {0x1f, "IMP_DEF"},     {0x20, "IABT_LOW"},
+    {0x21, "IABT_CUR"},    {0x22, "PC_ALIGN"},    {0x24, "DABT_LOW"},    {0x25, "DABT_CUR"},
+    {0x26, "SP_ALIGN"},    {0x27, "MOPS"},        {0x28, "FP_EXC32"},    {0x2c, "FP_EXC64"},
+    {0x2f, "SERROR"},      {0x30, "BREAKPT_LOW"}, {0x31, "BREAKPT_CUR"}, {0x32, "SOFTSTP_LOW"},
+    {0x33, "SOFTSTP_CUR"}, {0x34, "WATCHPT_LOW"}, {0x35, "WATCHPT_CUR"}, {0x38, "BKPT32"},
+    {0x3a, "VECTOR32"},    {0x3c, "BRK64"},
+};
+
+std::string_view name_in(std::span<const std::pair<uint32_t, std::string_view>> names,
+                         uint64_t number) {
+  const auto found =
+      std::ranges::lower_bound(names, number, {}, &std::pair<uint32_t, std::string_view>::first);
+  return found != names.end() && found->first == number ? found->second : std::string_view();
+}
+
 std::string_view svm_range(uint64_t reason) {
   if (reason < 0x10) return "cr_read";
   if (reason < 0x20) return "cr_write";
@@ -169,10 +192,23 @@ std::string_view exit_reason_name(uint32_t isa, uint64_t reason) {
   }
   if (isa != kSvm) return {};
   if (const std::string_view range = svm_range(reason); !range.empty()) return range;
-  const auto found = std::ranges::lower_bound(kSvmReasons, reason, {},
-                                              &std::pair<uint32_t, std::string_view>::first);
-  return found != std::end(kSvmReasons) && found->first == reason ? found->second
-                                                                  : std::string_view();
+  return name_in(kSvmReasons, reason);
+}
+
+std::string_view arm_exit_name(uint64_t reason, uint64_t trap_class) {
+  constexpr uint64_t kWithError = uint64_t{1} << 31;  // an error came along
+  switch (reason & ~kWithError & 0xffffffff) {
+    case 0:
+      return "IRQ";
+    case 1:
+      return "SERROR";
+    case 2:
+      return name_in(kArmTraps, trap_class);
+    case 3:
+      return "ILLEGAL";
+    default:
+      return {};
+  }
 }
 
 }  // namespace strata::state

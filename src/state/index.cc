@@ -97,8 +97,20 @@ bool Index::add_task_row(history::Row row, std::string_view key) {
 bool Index::add_vcpu_row(history::Row row, std::string_view key) {
   VcpuIndex id = 0;
   VcpuRows vcpu{.state = row};
-  if (!take_number(key, id) || id != vcpus_.size() || !take_tid(key, vcpu.process) ||
-      !take_number(key, vcpu.number) || !take_tid(key, vcpu.tid))
+  if (!take_number(key, id) || id > vcpus_.size()) return false;
+  if (take_prefix(key, "is "))
+    return id < vcpus_.size() && take_tid(key, vcpus_[id].process) &&
+           take_number(key, vcpus_[id].number);
+  if (take_prefix(key, "guest ")) {
+    GuestCpuName guest{.vcpu = id};
+    if (!take_number(key, guest.cpu)) return false;
+    guest.machine = key;
+    std::erase_if(guests_, [&](const GuestCpuName& known) { return known.vcpu == id; });
+    guests_.push_back(std::move(guest));
+    return true;
+  }
+  if (id != vcpus_.size() || !take_tid(key, vcpu.process) || !take_number(key, vcpu.number) ||
+      !take_tid(key, vcpu.tid))
     return false;
   vcpus_.push_back(vcpu);
   return true;
@@ -219,6 +231,7 @@ Status Index::add_vcpus(int64_t time, Snapshot& all) {
     all.vcpus.push_back({.vcpu = id,
                          .vm = vm_name(vcpus_[id].process),
                          .number = vcpus_[id].number,
+                         .tid = vcpus_[id].tid,
                          .state = state,
                          .detail = *std::move(why),
                          .since = (*at)->begin});

@@ -45,6 +45,8 @@ class Index {
   const std::map<CpuIndex, CpuRows>& cpus() const { return cpus_; }
   const std::vector<TaskRows>& tasks() const { return tasks_; }  // by TaskId
   const std::vector<VcpuRows>& vcpus() const { return vcpus_; }  // by VcpuIndex
+  // Which virtual CPUs are CPUs of machines whose traces were there too.
+  const std::vector<GuestCpuName>& guests() const { return guests_; }
   history::History& history() { return history_; }
 
   // The text of a number that an interval's info is. Empty: there is none.
@@ -77,6 +79,7 @@ class Index {
   std::map<CpuIndex, CpuRows> cpus_;
   std::vector<TaskRows> tasks_;
   std::vector<VcpuRows> vcpus_;
+  std::vector<GuestCpuName> guests_;
   std::vector<std::string> names_ = {""};
   std::unordered_map<Tid, std::string> vm_names_;
 };

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using Traces = std::vector<std::unique_ptr<trace::Trace>>;
 
 // Goes up whenever the engine finds something else in the same events, or rows are called anew.
-constexpr uint64_t kEngineVersion = 1;
+constexpr uint64_t kEngineVersion = 2;
 
 uint64_t mix(uint64_t hash, uint64_t value) {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15u;

@@ -19,8 +19,23 @@ void IndexWriter::add_task(TaskId id, Tid tid, int64_t born) {
 
 void IndexWriter::add_vcpu(VcpuIndex vcpu, Tid process, uint32_t number, Tid tid) {
   if (vcpus_.size() <= vcpu) vcpus_.resize(vcpu + 1);
-  vcpus_[vcpu] = history_.row("vcpu/" + std::to_string(vcpu) + ' ' + std::to_string(raw(process)) +
-                              ' ' + std::to_string(number) + ' ' + std::to_string(raw(tid)));
+  const std::string key = "vcpu/" + std::to_string(vcpu) + ' ' + std::to_string(raw(process)) +
+                          ' ' + std::to_string(number) + ' ' + std::to_string(raw(tid));
+  vcpus_[vcpu] = {history_.row(key), process, number};
+}
+
+void IndexWriter::vcpu_identity(VcpuIndex vcpu, Tid process, uint32_t number) {
+  VcpuRow& known = vcpus_[vcpu];
+  if (known.process == process && known.number == number) return;
+  known.process = process;
+  known.number = number;
+  history_.row("vcpu/" + std::to_string(vcpu) + "/is " + std::to_string(raw(process)) + ' ' +
+               std::to_string(number));
+}
+
+void IndexWriter::vcpu_guest(const GuestCpuName& guest) {
+  history_.row("vcpu/" + std::to_string(guest.vcpu) + "/guest " + std::to_string(guest.cpu) + ' ' +
+               guest.machine);
 }
 
 void IndexWriter::cpu_frequency(CpuIndex cpu, int64_t time, uint32_t khz) {

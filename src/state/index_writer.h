@@ -8,6 +8,7 @@
 #include "state/mode.h"
 #include "state/names.h"
 #include "state/task.h"
+#include "state/vm.h"
 
 namespace strata::state {
 
@@ -22,6 +23,8 @@ namespace strata::state {
 //   task/N/name       info the name
 //   task/N/process    info the process's id
 //   vcpu/N VM NUMBER TID   its VcpuState
+//   vcpu/N/is VM NUMBER    no intervals: what it is after all; the last of them counts
+//   vcpu/N/guest CPU MACHINE   no intervals: which CPU of which other machine it is
 //   vm/PROCESS NAME   no intervals: what a virtual machine is called
 //   name/TEXT         no intervals: the n-th of them is name n + 1
 class IndexWriter {
@@ -50,8 +53,10 @@ class IndexWriter {
   void task_name(TaskId task, int64_t time, NameId name);
   void task_process(TaskId task, int64_t time, Tid process);
   void vcpu_state(VcpuIndex vcpu, int64_t time, VcpuState state, uint32_t info) {
-    history_.set(vcpus_[vcpu], time, static_cast<history::State>(state), info);
+    history_.set(vcpus_[vcpu].state, time, static_cast<history::State>(state), info);
   }
+  void vcpu_identity(VcpuIndex vcpu, Tid process, uint32_t number);
+  void vcpu_guest(const GuestCpuName& guest);
   void vm_name(Tid process, std::string_view name);
   // Names that have come since the last call.
   void add_names(const Names& names);
@@ -61,12 +66,17 @@ class IndexWriter {
     history::Row mode = 0;
     history::Row task = 0;
   };
+  struct VcpuRow {
+    history::Row state = 0;
+    Tid process = kNoTid;
+    uint32_t number = 0;
+  };
   history::Row task_row(TaskId task, std::string_view what);
 
   history::Writer& history_;
   std::vector<CpuRows> cpus_;
   std::vector<history::Row> tasks_;
-  std::vector<history::Row> vcpus_;
+  std::vector<VcpuRow> vcpus_;
   size_t names_ = 1;
 };
 

@@ -15,12 +15,9 @@ Pass::Pass(const Traces& traces) : traces_(traces) {
   for (const auto& trace : traces_)
     if (const auto own = trace->time_span()) trace::Trace::widen(span, *own);
   span_ = span.value_or(trace::Trace::Span{});
-  for (const auto& trace : traces_) {
-    const std::string& name = trace->info().machine;
-    const auto found = std::ranges::find(machines_, name, &Machine::name);
-    machine_of_.push_back(static_cast<size_t>(found - machines_.begin()));
-    if (found == machines_.end()) machines_.push_back({.name = name});
-  }
+  machine_of_ = machines_of(traces_);
+  for (std::string& name : machine_names(traces_, machine_of_))
+    machines_.push_back({.name = std::move(name)});
 }
 
 Status Pass::write_index(const std::function<std::string(size_t)>& path, uint64_t source) {
@@ -44,6 +41,9 @@ void Pass::run() {
       trace_of_.push_back(i);
     }
   }
+  if (machines_.size() > 1)
+    fusion_ =
+        std::make_unique<Fusion>(machines_, find_guests(traces_, machine_of_), span_.begin.count);
   in_period_ = !begin;
   trace::Merge merge(std::move(streams));
   uint64_t events = 0;
@@ -60,16 +60,19 @@ bool Pass::take(const trace::Event& event, size_t stream) {
     start_period();
   if (end && event.time > *end) [[unlikely]]
     return false;
-  Engine& engine = *machines_[machine_of_[trace_of_[stream]]].engine;
+  const size_t machine = machine_of_[trace_of_[stream]];
+  Engine& engine = *machines_[machine].engine;
   const Engine::TypeUse* use = engine.arrive(event);
   if (at_event && in_period_ && !at_event(event, trace_of_[stream], engine)) return false;
   engine.apply(event, use);
+  if (fusion_) fusion_->follow(machine, raw(event.cpu), event.time.count);
   return true;
 }
 
 void Pass::start_period() {
   in_period_ = true;
   for (Machine& machine : machines_) machine.engine->reset_statistics(begin->count);
+  if (fusion_) fusion_->reset(begin->count);
 }
 
 void Pass::report_progress(const trace::Merge& merge) const {
@@ -98,6 +101,7 @@ void Pass::finish(const trace::Merge& merge) {
     if (Status written = machine.history->finish(machine.engine->now()); !written)
       problems_.push_back(written.error());
   }
+  if (fusion_) fusion_->settle(last);
 }
 
 }  // namespace strata::state

@@ -7,21 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "history/writer.h"
-#include "state/engine.h"
+#include "state/fusion.h"
+#include "state/machine.h"
 #include "trace/merge.h"
 #include "trace/summary.h"
 #include "trace/trace.h"
 
 namespace strata::state {
-
-// One machine of the traces, and what its engine found.
-struct Machine {
-  std::string name;
-  std::unique_ptr<history::Writer> history = nullptr;  // where an index was wished for
-  std::unique_ptr<IndexWriter> index = nullptr;
-  std::unique_ptr<Engine> engine = nullptr;
-};
 
 // All events of some traces, merged, through an engine for each machine.
 class Pass {
@@ -46,6 +38,8 @@ class Pass {
   void run();
 
   const std::vector<Machine>& machines() const { return machines_; }
+  // Guests and hosts among them. Null: there is one machine.
+  const Fusion* fusion() const { return fusion_.get(); }
   const Engine& engine_of(size_t trace) const { return *machines_[machine_of_[trace]].engine; }
   // What could not be read.
   const std::vector<Error>& problems() const { return problems_; }
@@ -59,6 +53,7 @@ class Pass {
 
   const Traces& traces_;
   std::vector<Machine> machines_;
+  std::unique_ptr<Fusion> fusion_;
   std::vector<size_t> machine_of_;  // each trace's
   std::vector<size_t> trace_of_;    // each stream's
   std::vector<Error> problems_;

@@ -58,6 +58,7 @@ Snapshot snapshot_of(const Engine& engine) {
     all.vcpus.push_back({.vcpu = index,
                          .vm = engine.vm_name(vcpu.vm),
                          .number = vcpu.number,
+                         .tid = vcpu.task == kNoTask ? kNoTid : engine.tasks()[vcpu.task].tid,
                          .state = vcpu.state,
                          .detail = preempted ? detail_of(engine, TaskState::WaitCpu, vcpu.info)
                                              : engine.names().text(vcpu.info),

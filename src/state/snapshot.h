@@ -38,6 +38,7 @@ struct VcpuAt {
   VcpuIndex vcpu = 0;
   std::string vm;
   uint32_t number = 0;
+  Tid tid = kNoTid;  // its thread
   VcpuState state = VcpuState::Unknown;
   std::string detail;
   int64_t since = 0;

@@ -14,11 +14,19 @@
 
 namespace strata::trace {
 
+// A virtual machine that a host's trace says it ran.
+struct GuestInfo {
+  std::string name;
+  uint64_t trace_id = 0;   // of the guest's own trace
+  std::vector<Tid> vcpus;  // the host's threads that are its CPUs, by number; kNoTid: not told
+};
+
 // What a trace says of itself when it opens.
 struct TraceInfo {
   std::string path;
   std::string kind;       // "trace.dat 7"
   std::string machine;    // the host's name, where told
+  std::string boot;       // its boot's id, where told: traces of one boot of one machine share it
   std::string kernel;     // its release and version
   std::string processor;  // "x86_64", as uname says it: what numbers of system calls mean
   std::string tracer;     // the program that recorded it
@@ -28,6 +36,9 @@ struct TraceInfo {
   bool in_nanoseconds = true;
   // Times are nanoseconds since the epoch; otherwise they are readings of `clock`.
   bool since_epoch = false;
+  uint64_t trace_id = 0;       // 0: it has none
+  uint64_t host_trace_id = 0;  // of a guest, the trace of its host on whose timeline its events are
+  std::vector<GuestInfo> guests;
   std::string warning;  // what whoever uses it should know, though nothing is wrong with it
   std::vector<std::pair<std::string, std::string>> properties;  // more, to be shown as it is
 };

@@ -45,7 +45,16 @@ constexpr std::array<Meaning, kWords> kMeanings = {{
     {Word::FaultInUser, "FaultInUser", {Address}},
     {Word::FaultInKernel, "FaultInKernel", {Address}},
     {Word::VmEntry, "VmEntry", {Vcpu}},
-    {Word::VmExit, "VmExit", {Vcpu, Reason, Isa}},
+    {Word::VmExit, "VmExit", {Vcpu, Reason, Isa, TrapClass}},
+    {Word::VmUserExit, "VmUserExit", {}},
+    {Word::VmInjection, "VmInjection", {}},
+    {Word::VmIpi, "VmIpi", {}},
+    {Word::VmMmio, "VmMmio", {}},
+    {Word::VmPio, "VmPio", {}},
+    {Word::VmMsr, "VmMsr", {}},
+    {Word::VmPageFault, "VmPageFault", {}},
+    {Word::VmSyncHost, "VmSyncHost", {VmUid}},
+    {Word::VmSyncGuest, "VmSyncGuest", {VmUid}},
     {Word::CpuIdle, "CpuIdle", {State, Cpu}},
     {Word::CpuFrequency, "CpuFrequency", {Frequency, Cpu}},
     {Word::BlockQueue, "BlockQueue", {Device, Sector, SectorCount}},
@@ -172,7 +181,19 @@ const std::vector<Term>& ftrace_terms() {
       {"kvm",
        "kvm_exit",
        Word::VmExit,
-       {{Vcpu, "vcpu_id"}, {Reason, "exit_reason"}, {Reason, "ret"}, {Isa, "isa"}}},
+       {{Vcpu, "vcpu_id"},
+        {Reason, "exit_reason"},
+        {Reason, "ret"},  // ARM
+        {Isa, "isa"},
+        {TrapClass, "esr_ec"}}},
+      {"kvm", "kvm_userspace_exit", Word::VmUserExit, {}},
+      {"kvm", "kvm_inj_virq", Word::VmInjection, {}},
+      {"kvm", "kvm_apic_ipi", Word::VmIpi, {}},
+      {"kvm", "kvm_mmio", Word::VmMmio, {}},
+      {"kvm", "kvm_pio", Word::VmPio, {}},
+      {"kvm", "kvm_msr", Word::VmMsr, {}},
+      {"kvm", "kvm_page_fault", Word::VmPageFault, {}},
+      {"kvm", "kvm_guest_fault", Word::VmPageFault, {}},  // ARM
       {"power", "cpu_idle", Word::CpuIdle, {{State, "state"}, {Cpu, "cpu_id"}}},
       {"power", "cpu_frequency", Word::CpuFrequency, {{Frequency, "state"}, {Cpu, "cpu_id"}}},
       {"block", "block_bio_queue", Word::BlockQueue, kBlock},
@@ -220,6 +241,7 @@ const std::vector<Term>& lttng_terms() {
   static const std::vector<Term::Part> kVmEntry = {{Vcpu, "vcpu_id"}};
   static const std::vector<Term::Part> kVmExit = {
       {Vcpu, "vcpu_id"}, {Reason, "exit_reason"}, {Isa, "isa"}};
+  static const std::vector<Term::Part> kVmSync = {{VmUid, "vm_uid"}};
   static const std::vector<Term> terms = {
       {"",
        "sched_switch",
@@ -272,6 +294,24 @@ const std::vector<Term>& lttng_terms() {
       {"", "kvm_entry", Word::VmEntry, kVmEntry},
       {"", "kvm_x86_exit", Word::VmExit, kVmExit},
       {"", "kvm_exit", Word::VmExit, kVmExit},
+      {"", "kvm_userspace_exit", Word::VmUserExit, {}},
+      {"", "kvm_x86_inj_virq", Word::VmInjection, {}},
+      {"", "kvm_inj_virq", Word::VmInjection, {}},
+      {"", "kvm_x86_apic_ipi", Word::VmIpi, {}},
+      {"", "kvm_apic_ipi", Word::VmIpi, {}},
+      {"", "kvm_mmio", Word::VmMmio, {}},
+      {"", "kvm_x86_pio", Word::VmPio, {}},
+      {"", "kvm_pio", Word::VmPio, {}},
+      {"", "kvm_x86_msr", Word::VmMsr, {}},
+      {"", "kvm_msr", Word::VmMsr, {}},
+      {"", "kvm_x86_page_fault", Word::VmPageFault, {}},
+      {"", "kvm_page_fault", Word::VmPageFault, {}},
+      // Modules that exist for tracing hosts and guests together; a guest and its host call in
+      // turn.
+      {"", "vmsync_gh_host", Word::VmSyncHost, kVmSync},
+      {"", "vmsync_hg_host", Word::VmSyncHost, kVmSync},
+      {"", "vmsync_gh_guest", Word::VmSyncGuest, kVmSync},
+      {"", "vmsync_hg_guest", Word::VmSyncGuest, kVmSync},
       {"", "power_cpu_idle", Word::CpuIdle, kIdle},
       {"", "cpu_idle", Word::CpuIdle, kIdle},
       {"", "power_cpu_frequency", Word::CpuFrequency, kFrequency},
@@ -367,6 +407,13 @@ bool bind_vector(const EventType& type, Binding& binding) {
   return binding.word != Word::None;
 }
 
+// A context may have the name of a field: the thread that wakes another is "tid", as is the other.
+FieldRef field_of(const EventType& type, std::string_view name) {
+  for (size_t i = type.common_fields; i < type.fields.size(); ++i)
+    if (type.fields[i].name == name) return {type.fields[i], type.order};
+  return {};
+}
+
 Binding bind_terms(const EventType& type, const std::vector<Term>& terms,
                    std::span<const SyscallPrefix> syscalls) {
   static const std::vector<Term::Part> kSyscall = {
@@ -389,7 +436,7 @@ Binding bind_terms(const EventType& type, const std::vector<Term>& terms,
   }
   for (const auto& [role, field] : named) {
     const uint8_t slot = kSlots[static_cast<size_t>(binding.word)][static_cast<size_t>(role)];
-    if (slot != kNoSlot && !binding.parts[slot]) binding.parts[slot] = type.ref(field);
+    if (slot != kNoSlot && !binding.parts[slot]) binding.parts[slot] = field_of(type, field);
   }
   return binding;
 }

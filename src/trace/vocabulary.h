@@ -38,7 +38,16 @@ enum class Word : uint8_t {
   FaultInUser,     // Address: a page was missing; when that ends nobody tells
   FaultInKernel,   // the same, while the kernel ran
   VmEntry,         // Vcpu
-  VmExit,          // Vcpu Reason Isa
+  VmExit,          // Vcpu Reason Isa TrapClass
+  VmUserExit,      // the program that emulates the machine goes on with the exit
+  VmInjection,     // the guest gets an interrupt; from here on events that are counted
+  VmIpi,           // its processors interrupt each other
+  VmMmio,          // it reaches a device through memory
+  VmPio,           // and through a port
+  VmMsr,           // and a register that the hypervisor keeps
+  VmPageFault,     // its memory has to be found
+  VmSyncHost,      // VmUid; the machine that the thread runs the guest of
+  VmSyncGuest,     // VmUid; this machine
   CpuIdle,         // State Cpu
   CpuFrequency,    // Frequency Cpu
   BlockQueue,      // Device Sector SectorCount: somebody wishes to read or write there
@@ -99,6 +108,8 @@ enum class Role : uint8_t {
   Vcpu,
   Reason,
   Isa,
+  TrapClass,
+  VmUid,
   State,
   Cpu,
   Frequency,

@@ -65,8 +65,10 @@ TEST_F(StateOfCorpus, TimesOfAllStatesAddUpToTheSpan) {
     for (const Machine& machine : pass.machines()) {
       const Engine& engine = *machine.engine;
       const auto span = static_cast<uint64_t>(engine.now() - engine.begin());
-      for (const Cpu& cpu : engine.cpus())
-        if (cpu.is_there) EXPECT_EQ(sum_of(cpu.ns), span);
+      for (const Cpu& cpu : engine.cpus()) {
+        if (!cpu.is_there) continue;
+        EXPECT_EQ(sum_of(cpu.ns), span);
+      }
       for (const Task& task : engine.tasks()) {
         if (task.is_idle_task()) continue;
         EXPECT_EQ(sum_of(task.ns), static_cast<uint64_t>(engine.now() - task.born))

@@ -78,6 +78,11 @@ class Told {
     return event("syscalls", "sys_exit_" + syscall, {{"ret", 0}});
   }
 
+  // The starting state: of which process a thread is.
+  Told& state_of_task(int32_t tid, int32_t pid) {
+    return event("", "lttng_statedump_process_state", {{"tid", tid}, {"pid", pid}});
+  }
+
   const Task& task(int32_t tid) const { return engine.tasks()[engine.tasks().find(Tid{tid})]; }
   uint64_t task_ns(int32_t tid, TaskState state) const {
     return task(tid).ns[static_cast<size_t>(state)];

@@ -116,8 +116,8 @@ TEST(Vocabulary, InterruptsAndTraps) {
   expect_meaning("irq", "softirq_raise", {"vec"}, Word::SoftirqRaise, {{Role::Vector, "vec"}});
   expect_meaning("irq", "softirq_entry", {"vec"}, Word::SoftirqEntry, {{Role::Vector, "vec"}});
   expect_meaning("irq", "softirq_exit", {"vec"}, Word::SoftirqExit, {{Role::Vector, "vec"}});
-  expect_meaning("exceptions", "page_fault_user", {"address", "ip", "error_code"}, Word::FaultInUser,
-                 {{Role::Address, "address"}});
+  expect_meaning("exceptions", "page_fault_user", {"address", "ip", "error_code"},
+                 Word::FaultInUser, {{Role::Address, "address"}});
 }
 
 TEST(Vocabulary, VirtualMachines) {
@@ -178,6 +178,15 @@ TEST(Vocabulary, OtherEventsMeanNothing) {
 
 TEST(Vocabulary, EveryWordHasAName) {
   for (size_t i = 0; i < kWords; ++i) EXPECT_FALSE(name_of(static_cast<Word>(i)).empty()) << i;
+}
+
+// LTTng's contexts are called as fields are: who wakes is "tid", and who is woken.
+TEST(Vocabulary, AContextOfTheSameNameIsNotTheField) {
+  const auto type = type_of("", "sched_wakeup", {"tid", "tid", "prio"});
+  type->common_fields = static_cast<uint32_t>(type->fields.size()) - 2;
+  const Binding binding = bind(Tracer::Lttng, *type);
+  EXPECT_EQ(binding.word, Word::SchedWakeup);
+  EXPECT_EQ(binding.part(Role::Tid).offset, type->fields[type->common_fields].offset);
 }
 
 }  // namespace

@@ -231,6 +231,7 @@ void CtfTrace::describe(const std::string& path) {
     // LTTng's monotonic clock carries its offset to the epoch without saying that it is that.
     const bool lttng = info_.tracer.starts_with("lttng") && clock.name == "monotonic";
     info_.since_epoch = clock.since_epoch || lttng;
+    if (lttng) info_.boot = clock.uid;  // and its identity is the boot's
   }
   if (const std::string domain = d.environment_text("domain"); !domain.empty())
     info_.properties.emplace_back("domain", domain);

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "base/file_descriptor.h"
+#include "format/tracedat/guest_option.h"
 
 namespace strata::tracedat {
 namespace {
@@ -150,14 +151,19 @@ void TraceDat::describe() {
                                 ? "none"
                                 : layout_.compression_name + " " + layout_.compression_version);
   }
-  if (const Option* id = layout_.find(OptionId::TraceId); id != nullptr && id->data.size() >= 8)
-    property("trace id", hex(ByteReader(id->data, layout_.target.order).u64()));
-  for (const Option& option : layout_.options) {
-    if (option.id == OptionId::Guest)
-      property("guest", std::string(ByteReader(option.data, layout_.target.order).string()));
+  if (const Option* id = layout_.find(OptionId::TraceId); id != nullptr && id->data.size() >= 8) {
+    info_.trace_id = ByteReader(id->data, layout_.target.order).u64();
+    property("trace id", hex(info_.trace_id));
   }
-  if (clock_options_.shift)
-    property("time shift", "to " + hex(clock_options_.shift->peer_trace_id));
+  for (const Option& option : layout_.options) {
+    if (option.id != OptionId::Guest) continue;
+    info_.guests.push_back(read_guest(option.data, layout_.target.order));
+    property("guest", info_.guests.back().name);
+  }
+  if (clock_options_.shift) {
+    info_.host_trace_id = clock_options_.shift->peer_trace_id;
+    property("time shift", "to " + hex(info_.host_trace_id));
+  }
   for (const Buffer& buffer : layout_.buffers) {
     if (!buffer.name.empty()) property("instance", buffer.name);
   }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "format/tracedat/guest_option.h"
+
+namespace strata::tracedat {
+namespace {
+
+constexpr uint32_t kMostVcpus = 1u << 14;  // what is beyond was never a number of a CPU
+
+}  // namespace
+
+trace::GuestInfo read_guest(Bytes option, ByteOrder order) {
+  ByteReader in(option, order);
+  trace::GuestInfo guest;
+  guest.name = in.string();
+  guest.trace_id = in.u64();
+  for (uint32_t count = in.u32(); count > 0; --count) {
+    const uint32_t cpu = in.u32();
+    const auto thread = static_cast<int32_t>(in.u32());
+    if (!in.ok()) break;
+    if (cpu >= kMostVcpus) continue;
+    if (cpu >= guest.vcpus.size()) guest.vcpus.resize(cpu + 1, kNoTid);
+    if (thread > 0) guest.vcpus[cpu] = Tid{thread};
+  }
+  return guest;
+}
+
+}  // namespace strata::tracedat
