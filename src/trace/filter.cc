@@ -71,19 +71,6 @@ bool compare(T value, Comparison comparison, T with) {
   return false;
 }
 
-bool compare(std::string_view value, const FilterTerm& term) {
-  switch (term.comparison) {
-    case Comparison::Equal:
-      return value == term.text;
-    case Comparison::NotEqual:
-      return value != term.text;
-    case Comparison::Like:
-      return term.glob->matches(value);
-    default:
-      return false;
-  }
-}
-
 // As the kernel has it: "&" asks whether they meet, "==" and "!=" whether they are the same set.
 bool compare_cpu(uint64_t cpu, const FilterTerm& term) {
   bool in = cpu / 64 < term.cpus.size() && (term.cpus[cpu / 64] >> (cpu % 64) & 1) != 0;
@@ -120,7 +107,7 @@ bool fulfils(const Test& test, const Event& event, const TaskNames& names) {
   int64_t value = 0;
   switch (test.load) {
     case Load::Field: {
-      if (test.is_text) return compare(event.text(test.field), *test.term);
+      if (test.is_text) return compare_text(event.text(test.field), *test.term);
       std::optional<int64_t> read = event.integer(test.field);
       if (!read) return false;
       value = *read;
@@ -137,7 +124,7 @@ bool fulfils(const Test& test, const Event& event, const TaskNames& names) {
       value = event.time.count;
       break;
     case Load::Comm:
-      return event.tid() != kNoTid && compare(names.find(event.tid()), *test.term);
+      return event.tid() != kNoTid && compare_text(names.find(event.tid()), *test.term);
     case Load::Mask:
       return compare_mask(event.bytes(test.field), test.field, *test.term);
     case Load::Real: {
@@ -199,9 +186,9 @@ struct Filter::State {
         case Pseudo::None:
           return if_false;
         case Pseudo::Event:
-          return !term.is_cpus && compare(type.name, term) ? if_true : if_false;
+          return !term.is_cpus && compare_text(type.name, term) ? if_true : if_false;
         case Pseudo::System:
-          return !term.is_cpus && compare(type.system, term) ? if_true : if_false;
+          return !term.is_cpus && compare_text(type.system, term) ? if_true : if_false;
         case Pseudo::Comm:
           // What the event itself tells is sooner known than what was learned of the thread.
           test.is_text = true;

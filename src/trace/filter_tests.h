@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string_view>
 
 #include "trace/filter_parser.h"
 
@@ -44,6 +45,20 @@ template <typename Write>
 uint32_t write_tests(const FilterTree& tree, uint32_t if_true, uint32_t if_false,
                      const Write& write) {
   return write_tests(tree, tree.root, if_true, if_false, write);
+}
+
+// Texts are the same, or others, or like a pattern; nothing else.
+inline bool compare_text(std::string_view value, const FilterTerm& term) {
+  switch (term.comparison) {
+    case Comparison::Equal:
+      return value == term.text;
+    case Comparison::NotEqual:
+      return value != term.text;
+    case Comparison::Like:
+      return term.glob->matches(value);
+    default:
+      return false;
+  }
 }
 
 // A number that no field of this kind can have decides a comparison for all events.

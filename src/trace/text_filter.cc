@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "trace/filter_tests.h"
+
 namespace strata::trace {
 namespace {
 
@@ -16,18 +18,8 @@ std::optional<double> number_of(std::string_view text) {
 
 bool compare(std::string_view value, const FilterTerm& term) {
   if (term.is_cpus) return false;
-  switch (term.comparison) {
-    case Comparison::Equal:
-      return value == term.text;
-    case Comparison::NotEqual:
-      return value != term.text;
-    case Comparison::Like:
-      return term.glob->matches(value);
-    default:
-      break;
-  }
   const std::optional<double> number = number_of(value);
-  if (!number || !term.real) return false;
+  if (!number || !term.real) return compare_text(value, term);
   switch (term.comparison) {
     case Comparison::Less:
       return *number < *term.real;
@@ -38,7 +30,7 @@ bool compare(std::string_view value, const FilterTerm& term) {
     case Comparison::GreaterEqual:
       return *number >= *term.real;
     default:
-      return false;
+      return compare_text(value, term);
   }
 }
 
