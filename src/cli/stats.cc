@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <ranges>
 
 #include "base/time_text.h"
 #include "cli/ask.h"
@@ -106,7 +105,8 @@ void put_table(const std::vector<StatRow>& rows, const std::vector<StatKey>& by,
     headings.emplace_back(heading);
   Table table(std::move(headings));
   for (size_t i = 1; i < texts; ++i) table.align_left(i);
-  for (const StatRow& row : rows | std::views::take(most)) {
+  for (size_t i = 0; i < std::min(rows.size(), most); ++i) {
+    const StatRow& row = rows[i];
     std::vector<std::string> cells;
     for (const StatKey key : by) cells.push_back(row[key]);
     cells.push_back(grouped(row.count));
