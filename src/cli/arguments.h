@@ -76,7 +76,8 @@ struct StatsArguments {
   std::optional<size_t> limit;  // rows of a table; 0: all
   bool json = false;
   bool csv = false;
-  bool exits = false;  // of virtual CPUs, instead
+  bool exits = false;         // of virtual CPUs, instead
+  bool input_output = false;  // files, devices and interfaces, instead
 };
 
 struct StateArguments {

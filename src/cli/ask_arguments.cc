@@ -29,6 +29,10 @@ CLI::App* add_stats(CLI::App& app, StatsArguments& arguments) {
           "Virtual CPUs instead: their states, why they left their guests, and how long the\n"
           "kernel and the emulating program then took")
       ->excludes("--by", "--csv");
+  stats
+      ->add_flag("--io", arguments.input_output,
+                 "What went through files, sockets, block devices and network interfaces instead")
+      ->excludes("--by", "--csv", "--exits");
   stats->footer(std::string(kTimeHelp) +
                 "\n\nExamples:\n"
                 "  strata stats trace.dat\n"

@@ -7,6 +7,7 @@
 #include "base/time_text.h"
 #include "cli/ask.h"
 #include "cli/commands.h"
+#include "cli/input_output.h"
 #include "cli/json_output.h"
 #include "cli/period.h"
 #include "cli/terminal.h"
@@ -82,6 +83,10 @@ std::vector<StatRow> rows_of(const state::Pass& pass, const std::vector<StatKey>
   return all;
 }
 
+size_t most_rows(const StatsArguments& arguments) {
+  return arguments.limit == 0 ? SIZE_MAX : arguments.limit.value_or(kMostRows);
+}
+
 std::string seconds_text(uint64_t ns) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6f", static_cast<double>(ns) / 1e9);
@@ -136,7 +141,7 @@ void put_text(const state::Pass& pass, const StatsArguments& arguments, const Qu
   if (totals.missed_switches > 0)
     out.put(grouped(totals.missed_switches) +
             " switches between tasks were not recorded; the time around them is unknown\n");
-  const size_t most = arguments.limit == 0 ? SIZE_MAX : arguments.limit.value_or(kMostRows);
+  const size_t most = most_rows(arguments);
   std::vector<std::vector<StatKey>> tables = {question.by};
   if (question.by.empty()) {
     tables = {{StatKey::Mode},
@@ -244,7 +249,11 @@ int run(const StatsArguments& arguments) {
         return resolve_period(arguments.begin, arguments.end, traces, pass.begin, pass.end);
       },
       [&](const state::Pass& pass, TextBuffer& out) {
-        if (arguments.exits && arguments.json)
+        if (arguments.input_output && arguments.json)
+          put_json_object({{"machines", input_output_json(pass)}}, out);
+        else if (arguments.input_output)
+          put_input_output(pass, most_rows(arguments), Style(STDOUT_FILENO), out);
+        else if (arguments.exits && arguments.json)
           put_json_object({{"vcpus", vm_exits_json(pass)}}, out);
         else if (arguments.exits)
           put_vm_exits(pass, Style(STDOUT_FILENO), out);

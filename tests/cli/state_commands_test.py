@@ -89,6 +89,20 @@ class OfRealTraces(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, b""))
         self.assertIn(b"colour", done.stderr)
 
+    def test_io_is_told_by_file_device_and_interface(self):
+        trace = self.traces[2]
+        told_of = told("stats", trace, "--io")["machines"][0]
+        disks = told_of["devices"]
+        self.assertEqual(sum(disk["requests"] for disk in disks), 93)
+        for disk in disks:
+            self.assertLessEqual(disk["busy_ns"], told_of["span_ns"])
+            self.assertEqual(sum(disk["service_histogram"]), disk["requests"])
+        self.assertTrue(told_of["interfaces"])
+        self.assertGreater(sum(file["read_bytes"] for file in told_of["files"]), 0)
+        text = fine("stats", trace, "--io", "--limit", "3")
+        self.assertIn("block device", text)
+        self.assertIn("more (--limit 0 shows all)", text)
+
     def test_a_table_says_how_much_it_leaves_out(self):
         text = fine("stats", self.traces[2], "--by", "tid,comm", "--limit", "3")
         self.assertIn("more (--limit 0 shows all)", text)
