@@ -107,7 +107,10 @@ TaskId Engine::forget_task(CpuIndex index) {
 // Nor is anything known of any task that no other CPU runs.
 void Engine::lose(CpuIndex index) {
   const TaskId id = forget_task(index);
-  losses_.push_back(cpus_[index].last_event);
+  // Another CPU's loss may have been told sooner and begun later.
+  const int64_t last = cpus_[index].last_event;
+  losses_.push_back(last);
+  for (size_t i = losses_.size() - 1; i > 0 && losses_[i - 1] > last; --i) losses_[i - 1] = last;
   for (const Cpu& cpu : cpus_)
     if (cpu.task != kNoTask) tasks_[cpu.task].losses_seen = static_cast<uint32_t>(losses_.size());
   if (id != kNoTask) see_losses(id);

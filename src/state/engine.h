@@ -211,7 +211,9 @@ class Engine {
   std::map<std::pair<Mode, NameId>, Durations> interrupts_;
   trace::TypeTable<TypeUse> types_;
   std::vector<const trace::EventType*> type_list_;
-  std::vector<int64_t> losses_;  // when each began: the last event before it
+  // When each began, or one that was told later: the last event before it. They never go back, so
+  // that what a task has not seen yet begins with the first of those.
+  std::vector<int64_t> losses_;
   uint64_t missed_switches_ = 0;
   std::string processor_ = "x86_64";
   std::vector<NameId> syscalls_;              // by number; 0: not looked up yet
