@@ -24,8 +24,8 @@ using Traces = std::vector<std::unique_ptr<trace::Trace>>;
 
 constexpr const char* kTraces[] = {"ctf/lttng-ref-traces/basic-kernel-analysis",
                                    "ctf/nested-kvm/host", "dat/lisa_sched_load.dat",
-                                   "dat/trace2.dat", "dat/pair-host.dat"};
-constexpr int kTimes = 1000;
+                                   "dat/trace2.dat"};
+constexpr int kTimes = 250;
 
 // An engine that writes an index.
 struct Indexed {
