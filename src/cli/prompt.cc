@@ -31,6 +31,9 @@ int read_character(EditLine*, wchar_t* out) {
     char byte = 0;
     const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
     if (count <= 0) return static_cast<int>(count);
+    // Ctrl-D that was typed before the library took over the terminal: it was the end of the input
+    // then, and the terminal makes this of it.
+    if (byte == 0) return 0;
     const size_t length = std::mbrtowc(out, &byte, 1, &state);
     if (length == static_cast<size_t>(-2)) continue;  // there is more of this character
     if (length != static_cast<size_t>(-1)) return 1;

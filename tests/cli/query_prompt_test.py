@@ -50,9 +50,23 @@ class Terminal:
         before, self.shown = self.shown.split(text, 1)
         return before
 
+    def end(self):
+        """Ctrl-D, until it ends: what is typed just before the prompt listens may be lost."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            try:
+                self.press("\x04")
+            except OSError:  # it has ended
+                break
+            if not self.read(0.3):
+                break
+        return self.status()
+
     def status(self):
+        end = time.monotonic() + PATIENCE
         while self.read(1):
-            pass
+            if time.monotonic() > end:
+                raise AssertionError("it did not end; shown: %r" % self.shown[-1000:])
         os.close(self.terminal)
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
@@ -82,8 +96,7 @@ class Prompt(unittest.TestCase):
         terminal.press("SELECT 1 AS one;\n")
         terminal.expect("one = 1\n")
         terminal.expect("query> ")
-        terminal.press("\x04")
-        self.assertEqual(terminal.status(), 0)
+        self.assertEqual(terminal.end(), 0)
 
     def test_quit(self):
         terminal = self.start()
@@ -93,11 +106,17 @@ class Prompt(unittest.TestCase):
     def test_ctrl_c_ends_a_statement_and_leaves_the_prompt(self):
         terminal = self.start()
         shown = ""
+        patience = 0.2
         while "interrupted" not in shown:
-            # More triples than anybody waits for, of which none fulfils the condition. Ctrl-C also
-            # drops what was typed and not read yet: then it is typed again.
-            terminal.press("SELECT 1 FROM event a, event b, event c WHERE a.time < c.tid;\n")
-            terminal.read(1)
+            # More rows than anybody waits for, of which none fulfils the condition, as only looking
+            # at each of them shows. Ctrl-C also drops what was typed and not read yet: then it is
+            # typed again, and waited for longer.
+            terminal.press("SELECT 1 FROM event a, event b, event c, event d "
+                           "WHERE a.cpu + b.cpu + c.cpu + d.cpu < 0;\n")
+            end = time.monotonic() + patience
+            while time.monotonic() < end:
+                terminal.read(0.05)
+            patience *= 2
             terminal.press("\x03")
             shown = terminal.expect("query> ")
         terminal.press("SELECT 'still ' || 'there' AS it;\n")
@@ -121,8 +140,7 @@ class Prompt(unittest.TestCase):
         terminal.press("SELECT 'remember me' AS it;\n")
         terminal.expect("remember me\n")
         terminal.expect("query> ")
-        terminal.press("\x04")
-        self.assertEqual(terminal.status(), 0)
+        self.assertEqual(terminal.end(), 0)
         kept = pathlib.Path(self.folder.name) / "strata" / "query_history"
         self.assertEqual(kept.stat().st_mode & 0o777, 0o600)
         terminal = self.start()
