@@ -8,12 +8,13 @@ import pty
 import re
 import select
 import tempfile
+import termios
 import time
 import unittest
 
 from program import PROGRAM, SAMPLE
 
-PATIENCE = 120  # seconds until something that should come counts as missing
+PATIENCE = 60  # seconds until something that should come counts as missing
 
 
 class Terminal:
@@ -27,7 +28,16 @@ class Terminal:
             os.execv(arguments[0], arguments)
 
     def press(self, keys):
+        """When it listens to single keys: what is typed before that may be lost or meant otherwise."""
+        end = time.monotonic() + PATIENCE
+        while termios.tcgetattr(self.terminal)[3] & termios.ICANON:
+            if time.monotonic() > end:
+                raise AssertionError("it does not listen; shown: %r" % self.shown[-1000:])
+            time.sleep(0.01)
         os.write(self.terminal, keys.encode())
+
+    def interrupt(self):
+        os.write(self.terminal, b"\x03")
 
     def read(self, seconds):
         """More of what it shows; False at the end."""
@@ -49,18 +59,6 @@ class Terminal:
                 raise AssertionError("%r did not come; shown: %r" % (text, self.shown[-1000:]))
         before, self.shown = self.shown.split(text, 1)
         return before
-
-    def end(self):
-        """Ctrl-D, until it ends: what is typed just before the prompt listens may be lost."""
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            try:
-                self.press("\x04")
-            except OSError:  # it has ended
-                break
-            if not self.read(0.3):
-                break
-        return self.status()
 
     def status(self):
         end = time.monotonic() + PATIENCE
@@ -96,7 +94,8 @@ class Prompt(unittest.TestCase):
         terminal.press("SELECT 1 AS one;\n")
         terminal.expect("one = 1\n")
         terminal.expect("query> ")
-        self.assertEqual(terminal.end(), 0)
+        terminal.press("\x04")
+        self.assertEqual(terminal.status(), 0)
 
     def test_quit(self):
         terminal = self.start()
@@ -117,7 +116,7 @@ class Prompt(unittest.TestCase):
             while time.monotonic() < end:
                 terminal.read(0.05)
             patience *= 2
-            terminal.press("\x03")
+            terminal.interrupt()
             shown = terminal.expect("query> ")
         terminal.press("SELECT 'still ' || 'there' AS it;\n")
         terminal.expect("still there\n")
@@ -140,7 +139,8 @@ class Prompt(unittest.TestCase):
         terminal.press("SELECT 'remember me' AS it;\n")
         terminal.expect("remember me\n")
         terminal.expect("query> ")
-        self.assertEqual(terminal.end(), 0)
+        terminal.press("\x04")
+        self.assertEqual(terminal.status(), 0)
         kept = pathlib.Path(self.folder.name) / "strata" / "query_history"
         self.assertEqual(kept.stat().st_mode & 0o777, 0o600)
         terminal = self.start()
