@@ -9,7 +9,7 @@
 #   _peer_test.cc/.sh/.py   peer     release   needs other programs (trace-cmd, ...)
 #   _vm_test.sh/.py         vm       release   boots machines of its own (tests/vm/run); one at a time
 #   _test.sh/.py            unit     asan      a script that runs the program
-#   _fuzzer.cc              fuzz     asan      LLVMFuzzerTestOneInput, ten seconds
+#   _fuzzer.cc              fuzz     asan      LLVMFuzzerTestOneInput, six seconds
 #
 # Every test is registered in one build only (the concurrent ones in two), so that ctest over all
 # builds runs each once. Tests are named <build>/<folder>/<Suite.Name>.
@@ -167,7 +167,7 @@ function(strata_fuzzer folder source)
   target_link_libraries(${target} PRIVATE ${library} strata_test_support ${ARGN} strata_warnings)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
   string(REGEX REPLACE "_fuzzer$" "" name ${folder}/${stem})
-  add_test(NAME fuzz/${name} COMMAND ${PROJECT_SOURCE_DIR}/scripts/fuzz --built ${name} 10
+  add_test(NAME fuzz/${name} COMMAND ${PROJECT_SOURCE_DIR}/scripts/fuzz --built ${name} 6
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz TIMEOUT 120)
 endfunction()
