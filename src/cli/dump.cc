@@ -125,7 +125,7 @@ int run(const DumpArguments& arguments) {
   std::vector<Error> problems =
       arguments.with.empty()
           ? dump_events(traces, selection, wishes, on_terminal, *out)
-          : dump_with_state(traces, selection, wishes, state_parts(arguments), *out);
+          : dump_with_state(traces, selection, wishes, state_parts(arguments), on_terminal, *out);
   Status written = out->finish();
   for (const auto& trace : traces.opened)
     status = std::max(status, tell_problems(trace->problems()));

@@ -93,7 +93,7 @@ struct Shown {
 
 std::vector<Error> dump_with_state(const Traces& traces, trace::Selection& selection,
                                    const DumpWishes& wishes, const std::vector<StatePart>& parts,
-                                   Output& out) {
+                                   bool on_terminal, Output& out) {
   trace::LineOptions options;
   options.time = wishes.time;
   options.fields = wishes.fields;
@@ -106,7 +106,7 @@ std::vector<Error> dump_with_state(const Traces& traces, trace::Selection& selec
 
   state::Pass pass(traces.opened);
   pass.end = selection.end;
-  Progress progress("reading", true);
+  Progress progress("reading", on_terminal);
   if (progress.enabled())
     pass.progress = [&](uint64_t done, uint64_t total) { progress.update(done, total); };
   uint64_t left = wishes.limit.value_or(UINT64_MAX);

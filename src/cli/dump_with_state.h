@@ -12,6 +12,6 @@ namespace strata::cli {
 // virtual machine it happened. All events before are read, too: they tell.
 std::vector<Error> dump_with_state(const Traces& traces, trace::Selection& selection,
                                    const DumpWishes& wishes, const std::vector<StatePart>& parts,
-                                   Output& out);
+                                   bool on_terminal, Output& out);
 
 }  // namespace strata::cli

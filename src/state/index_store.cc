@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/unfinished.h"
+
 namespace strata::state {
 namespace {
 
@@ -56,11 +58,13 @@ fs::path recording_of(const fs::path& trace) {
   return fs::exists(folder / "recording.json", ignored) ? folder : fs::path();
 }
 
+// Empty where the user has none: a place that all may write to would let others make the index.
 fs::path cache_folder() {
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
     return fs::path(cache) / "strata";
   const char* home = std::getenv("HOME");
-  return fs::path(home != nullptr && *home == '/' ? home : "/var/tmp") / ".cache" / "strata";
+  if (home == nullptr || *home != '/') return {};
+  return fs::path(home) / ".cache" / "strata";
 }
 
 std::string hex(uint64_t number) {
@@ -97,6 +101,7 @@ Status make(const Traces& traces, const IndexPlace& place, const trace::Progress
   Pass pass(traces);
   pass.progress = progress;
   const auto path = [&](size_t machine) { return place.path(machine) + unfinished; };
+  for (size_t i = 0; i < pass.machines().size(); ++i) remember_unfinished(path(i));
   Status status = pass.write_index(path, place.source);
   if (status) {
     pass.run();
@@ -105,6 +110,7 @@ Status make(const Traces& traces, const IndexPlace& place, const trace::Progress
   for (size_t i = 0; i < pass.machines().size(); ++i) {
     if (status) fs::rename(path(i), place.path(i), error);
     if (!status || error) fs::remove(path(i), error);
+    forget_unfinished(path(i));
   }
   return status;
 }
@@ -138,6 +144,8 @@ Result<std::vector<IndexedMachine>> open_index(const Traces& traces,
                                                const trace::ProgressCallback& progress,
                                                std::vector<Error>& problems) {
   const IndexPlace place = index_place(traces);
+  if (place.folder.empty())
+    return Error{"", std::nullopt, "neither XDG_CACHE_HOME nor HOME says where to keep one"};
   const std::vector<std::string> machines = machine_names(traces);
   if (Result<std::vector<IndexedMachine>> opened = open_all(place, machines)) return opened;
   if (Status made = make(traces, place, progress, problems); !made) return made.error();

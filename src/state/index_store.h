@@ -24,8 +24,8 @@ struct IndexedMachine {
 
 // Where they are, and what tells these traces, as they are now, from all others.
 struct IndexPlace {
-  std::string folder;
-  std::string stem;  // of the file names
+  std::string folder;  // empty: nowhere
+  std::string stem;    // of the file names
   uint64_t source = 0;
 
   std::string path(size_t machine) const;

@@ -30,7 +30,7 @@ class Pass {
   std::optional<Nanoseconds> begin;
   std::optional<Nanoseconds> end;  // included
 
-  // Called at each event, when the engine knows in which state it found its CPU; `stream` is the
+  // Called at each event, when the engine knows in which state it found its CPU; `trace` is the
   // number of the event's trace. False: enough.
   std::function<bool(const trace::Event&, size_t trace, const Engine&)> at_event;
   trace::ProgressCallback progress;
