@@ -58,6 +58,9 @@ class Index {
   // Empty: nobody told.
   const std::string& device_name(DeviceId device) const;
 
+  // Nothing more comes, and nothing was cut off.
+  bool is_complete() const { return history_.is_complete() && records_.is_complete(); }
+
   // The text of a number that an interval's info is. Empty: there is none.
   const std::string& name(NameId id) const;
   // A machine's name where it was told, or else one made from its process.

@@ -86,6 +86,7 @@ Result<std::vector<IndexedMachine>> open_all(const IndexPlace& place,
   for (size_t i = 0; i < machines.size(); ++i) {
     Result<Index> index = Index::open(place.path(i), place.source);
     if (!index) return index.error();
+    if (!index->is_complete()) return Error{place.path(i), std::nullopt, "was not finished"};
     all.push_back({machines[i], *std::move(index)});
   }
   return all;
