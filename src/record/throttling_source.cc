@@ -2,6 +2,7 @@
 #include "record/throttling_source.h"
 
 #include <sys/resource.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <array>
@@ -51,10 +52,14 @@ Status ThrottlingSource::start() {
 }
 
 Result<ThrottlingSource::Trace> ThrottlingSource::make_trace() const {
+  utsname machine{};
+  uname(&machine);
   ctf::NewTrace described;
   described.clock = clock_.ctf_clock();
-  described.environment = {
-      {"sysname", "Linux"}, {"tracer_name", "strata"}, {"content", "throttling of cgroups"}};
+  described.environment = {{"hostname", std::string(machine.nodename)},
+                           {"sysname", std::string(machine.sysname)},
+                           {"tracer_name", "strata"},
+                           {"content", "throttling of cgroups"}};
   Result<ctf::Writer> writer = ctf::Writer::create(
       folder_ + "/" + kFolder, described, {.packet_size = kPacketSize, .only_owner = true});
   if (!writer) return std::move(writer).error();
