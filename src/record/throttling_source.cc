@@ -52,12 +52,13 @@ Status ThrottlingSource::start() {
 }
 
 Result<ThrottlingSource::Trace> ThrottlingSource::make_trace() const {
-  utsname machine{};
-  uname(&machine);
   ctf::NewTrace described;
   described.clock = clock_.ctf_clock();
+  utsname machine{};
+  uname(&machine);
   described.environment = {{"hostname", std::string(machine.nodename)},
                            {"sysname", std::string(machine.sysname)},
+                           {"kernel_release", std::string(machine.release)},
                            {"tracer_name", "strata"},
                            {"content", "throttling of cgroups"}};
   Result<ctf::Writer> writer = ctf::Writer::create(
