@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -42,6 +43,42 @@ def hierarchy():
     return version_2, True
 
 
+def set_quota(path, microseconds):
+    """Of 100,000, the period; "" for no limit."""
+    if (path / "cpu.max").exists():
+        (path / "cpu.max").write_text(microseconds or "max")
+    else:
+        (path / "cpu.cfs_quota_us").write_text(microseconds or "-1")
+
+
+def remove(path):
+    """A cgroup, and what runs in it: which ends sooner without the limit."""
+    set_quota(path, "")
+
+    def is_empty():
+        left = (path / "cgroup.procs").read_text().split()
+        for process in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(process), signal.SIGKILL)
+        return not left
+
+    assert machine.wait_for(is_empty, 60), (path / "cgroup.procs").read_text()
+    path.rmdir()
+
+
+def remove_leftovers():
+    """What a test that was killed has left would be in all later recordings of this machine."""
+    for path in hierarchy()[0].glob("strata-throttling-*"):
+        maker = pathlib.Path("/proc", path.name.split("-")[2], "cmdline")
+        try:
+            is_left = pathlib.Path(__file__).name not in maker.read_text()
+        except FileNotFoundError:
+            is_left = True
+        if is_left:
+            print(f"{path.name} was left behind")
+            remove(path)
+
+
 class Cgroup:
     """A cgroup of its own, with a twentieth of a CPU."""
 
@@ -55,10 +92,7 @@ class Cgroup:
             machine.skip(f"no cgroup can be made: {error}")
 
     def limit(self):
-        if self.is_version_2:
-            (self.path / "cpu.max").write_text("5000 100000")
-        else:
-            (self.path / "cpu.cfs_quota_us").write_text("5000")
+        set_quota(self.path, "5000")
 
     def burn(self):
         load = subprocess.Popen([sys.executable, "-S", "-c", BURN], stdin=subprocess.PIPE)
@@ -76,18 +110,22 @@ class Cgroup:
 
     def wait_until_quiet(self):
         """The kernel counts on for a period or two when nothing runs any more."""
-        last = None
-        while last != (last := self.stat()):
+        seen = [None]
+
+        def is_quiet():
             time.sleep(0.5)
-        return last
+            seen.append(self.stat())
+            return seen[-1] == seen[-2]
+
+        assert machine.wait_for(is_quiet, 60), seen
+        return seen[-1]
 
     def samples(self, trace):
         return [event["fields"] for event in machine.events(trace, "-e", "cgroup_cpu_stat")
                 if event["fields"]["cgroup"] == self.name]
 
     def close(self):
-        assert machine.wait_for(lambda: not (self.path / "cgroup.procs").read_text())
-        self.path.rmdir()
+        remove(self.path)
 
 
 def part(folder):
@@ -136,6 +174,7 @@ def agrees_with_the_kernel(folder):
         only_grows(samples)
         assert part(out)["finished"] and part(out)["lost_unknown"] == 0, part(out)
         in_order_with_the_rest(out)
+        of_this_machine(out)
         leaves_itself_out(out, recorder.pid, begin)
     return f"throttled {after['nr_throttled']} times, {len(samples)} samples"
 
@@ -154,6 +193,13 @@ def in_order_with_the_rest(out):
                                text=True, check=True).stdout.splitlines()
         assert len(lines) == len(times), (len(lines), len(times))
         assert all("cgroup_cpu_stat: " in line for line in lines), lines
+
+
+def of_this_machine(out):
+    """It is told of the machine whose kernel is in the other parts, and adds no CPU."""
+    told = json.loads(machine.fine("stats", "--json", "--by", "machine,cpu", out))
+    assert {row["machine"] for row in told["rows"]} == {os.uname().nodename}, told
+    assert {row["cpu"] for row in told["rows"]} <= set(range(os.cpu_count())), told
 
 
 def leaves_itself_out(out, recorder, begin):
@@ -203,7 +249,7 @@ def goes_on_in_chunks(folder):
 
 
 def main():
-    hierarchy()
+    remove_leftovers()
     tracefs = machine.Tracefs()
     try:
         with tempfile.TemporaryDirectory(prefix="strata-throttling-") as name:
