@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <type_traits>
+
 #include "period/table.h"
 
 namespace strata::period {
 
+template <typename Row, RowKind kind>
+concept RowOf = std::remove_const_t<Row>::kKind == kind;
+template <typename Row>
+concept HasCorrections = requires(Row& row) {
+  row.corrections;
+};
+template <typename Row>
+concept HasHistogram = requires(Row& row) {
+  row.histogram;
+};
+
 // Everything that rows have besides their values and corrections, by its name: in one place for
 // whoever writes, reads or packs them. `visit` gets a name and the member.
-void each_field(auto& row, auto&& visit) requires(row.kKind == RowKind::Task) {
+void each_field(RowOf<RowKind::Task> auto& row, auto&& visit) {
   visit("pid", row.pid);
   visit("tid", row.tid);
   visit("start_ns", row.start);
@@ -27,18 +40,18 @@ void each_field(auto& row, auto&& visit) requires(row.kKind == RowKind::Task) {
   visit("state", row.state);
 }
 
-void each_field(auto& row, auto&& visit) requires(row.kKind == RowKind::Cpu) {
+void each_field(RowOf<RowKind::Cpu> auto& row, auto&& visit) {
   visit("cpu", row.number);
   visit("tid", row.tid);
 }
 
-void each_field(auto& row, auto&& visit) requires(row.kKind == RowKind::Vm) {
+void each_field(RowOf<RowKind::Vm> auto& row, auto&& visit) {
   visit("pid", row.pid);
   visit("name", row.name);
   visit("vcpus", row.vcpus);
 }
 
-void each_field(auto& row, auto&& visit) requires(row.kKind == RowKind::Vcpu) {
+void each_field(RowOf<RowKind::Vcpu> auto& row, auto&& visit) {
   visit("tid", row.tid);
   visit("pid", row.pid);
   visit("vm", row.vm);
@@ -46,12 +59,12 @@ void each_field(auto& row, auto&& visit) requires(row.kKind == RowKind::Vcpu) {
   visit("state", row.state);
 }
 
-void each_field(auto& row, auto&& visit) requires(row.kKind == RowKind::Exit) {
+void each_field(RowOf<RowKind::Exit> auto& row, auto&& visit) {
   visit("pid", row.pid);
   visit("reason", row.reason);
 }
 
-void each_field(auto& row, auto&& visit) requires(row.kKind == RowKind::File) {
+void each_field(RowOf<RowKind::File> auto& row, auto&& visit) {
   visit("identity", row.identity);
   visit("device", row.device);
   visit("number", row.number);
@@ -59,16 +72,14 @@ void each_field(auto& row, auto&& visit) requires(row.kKind == RowKind::File) {
   visit("name", row.name);
 }
 
-void each_field(auto& row, auto&& visit) requires(row.kKind == RowKind::Device) {
+void each_field(RowOf<RowKind::Device> auto& row, auto&& visit) {
   visit("device", row.number);
   visit("name", row.name);
 }
 
-void each_field(auto& row, auto&& visit) requires(row.kKind == RowKind::Interface) {
-  visit("name", row.name);
-}
+void each_field(RowOf<RowKind::Interface> auto& row, auto&& visit) { visit("name", row.name); }
 
-void each_field(auto& row, auto&& visit) requires(row.kKind == RowKind::Latency) {
+void each_field(RowOf<RowKind::Latency> auto& row, auto&& visit) {
   visit("what", row.what);
   visit("name", row.name);
 }
@@ -85,14 +96,5 @@ void each_list(auto& machine, auto&& visit) {
   visit("interfaces", machine.interfaces);
   visit("latencies", machine.latencies);
 }
-
-template <typename Row>
-concept HasCorrections = requires(Row& row) {
-  row.corrections;
-};
-template <typename Row>
-concept HasHistogram = requires(Row& row) {
-  row.histogram;
-};
 
 }  // namespace strata::period

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/result.h"
 #include "base/units.h"
 #include "period/table.h"
 
@@ -31,8 +32,8 @@ class History {
   Nanoseconds end_of(size_t i) const { return Nanoseconds{packed_[i].end}; }
   // The period that a time lies in; of none, the one before. Empty: it is older than all.
   std::optional<size_t> find(Nanoseconds time) const;
-  // All tables from the first to the last, both included, as one.
-  Table sum(size_t first, size_t last) const;
+  // All tables from the first to the last, both included, as one; where none is missing between.
+  Result<Table> sum(size_t first, size_t last) const;
 
   // What it holds in memory.
   size_t bytes() const { return bytes_; }
