@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/varint.h"
 #include "history/footers.h"
 #include "history/record_hash.h"
-#include "history/varint.h"
 
 namespace strata::history {
 
