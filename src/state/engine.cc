@@ -119,7 +119,6 @@ void Engine::lose(CpuIndex index) {
     if (cpu.task != kNoTask) tasks_[cpu.task].losses_seen = static_cast<uint32_t>(losses_.size());
   if (id != kNoTask) see_losses(id);
   show(index);
-  descriptors_.lose();
   block_devices_.lose(cpus_[index].last_event);
   memory_.lose();
 }
@@ -230,7 +229,14 @@ void Engine::settle_all(int64_t time) {
     const Vcpu& at = vms_.vcpus()[vcpu];
     set_vcpu_state(vcpu, now_, at.state, at.info);
   }
-  if (index_ != nullptr) index_->add_names(names_);
+}
+
+void Engine::tell_index(int64_t time) {
+  settle_all(time);
+  if (index_ == nullptr) return;
+  descriptors_.tell_open();
+  block_devices_.tell_open(now_);
+  index_->add_names(names_);
 }
 
 void Engine::reset_statistics(int64_t time) {

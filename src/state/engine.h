@@ -82,9 +82,11 @@ class Engine {
   static bool tells_of_cpus(const trace::Trace& trace);
   // Events that were lost behind the last one of a CPU, in such a trace.
   void lose_rest(CpuId cpu);
-  // Charges everything up to `time`, and tells the index. To be called at the end; or on the way,
-  // for whoever wants to look: the engine goes on from there.
+  // Charges everything up to `time`. To be called at the end; or on the way, for whoever wants to
+  // look: the engine goes on from there.
   void settle_all(int64_t time);
+  // The same, and tells the index what has not ended. To be called before each of its checkpoints.
+  void tell_index(int64_t time);
   // The statistics begin here.
   void reset_statistics(int64_t time);
 
@@ -214,8 +216,8 @@ class Engine {
   std::unordered_map<Tid, Owner> owners_;  // by process
   Names names_;
   Statistics statistics_;
-  Descriptors descriptors_{tasks_, names_};
-  BlockDevices block_devices_;
+  Descriptors descriptors_{tasks_, names_, losses_, now_, index_};
+  BlockDevices block_devices_{index_};
   Interfaces interfaces_;
   Memory memory_;
   Counters counters_;

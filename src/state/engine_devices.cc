@@ -20,9 +20,12 @@ void Engine::on_device(const trace::Event& event, CpuIndex index) {
     case Word::NetSend:
     case Word::NetReceive:
       return on_network(event);
-    case Word::StateDisk:
-      return block_devices_.set_name(DeviceId(static_cast<uint32_t>(part(event, Role::Device))),
-                                     names_.id(event.text(event.type->meaning.part(Role::Name))));
+    case Word::StateDisk: {
+      const auto device = DeviceId(static_cast<uint32_t>(part(event, Role::Device)));
+      const std::string_view name = event.text(event.type->meaning.part(Role::Name));
+      if (index_ != nullptr) index_->device_name(device, name);
+      return block_devices_.set_name(device, names_.id(name));
+    }
     default:
       return on_memory(event, index, task);
   }

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using Traces = std::vector<std::unique_ptr<trace::Trace>>;
 
 // Goes up whenever the engine finds something else in the same events, or rows are called anew.
-constexpr uint64_t kEngineVersion = 2;
+constexpr uint64_t kEngineVersion = 3;
 
 uint64_t mix(uint64_t hash, uint64_t value) {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
@@ -86,6 +86,7 @@ Result<std::vector<IndexedMachine>> open_all(const IndexPlace& place,
   for (size_t i = 0; i < machines.size(); ++i) {
     Result<Index> index = Index::open(place.path(i), place.source);
     if (!index) return index.error();
+    if (!index->is_complete()) return Error{place.path(i), std::nullopt, "was not finished"};
     all.push_back({machines[i], *std::move(index)});
   }
   return all;
@@ -101,16 +102,24 @@ Status make(const Traces& traces, const IndexPlace& place, const trace::Progress
   Pass pass(traces);
   pass.progress = progress;
   const auto path = [&](size_t machine) { return place.path(machine) + unfinished; };
-  for (size_t i = 0; i < pass.machines().size(); ++i) remember_unfinished(path(i));
+  for (size_t i = 0; i < pass.machines().size(); ++i)
+    for (const std::string& file : {path(i), IndexWriter::records_path(path(i))})
+      remember_unfinished(file);
   Status status = pass.write_index(path, place.source);
   if (status) {
     pass.run();
     problems = pass.problems();
   }
   for (size_t i = 0; i < pass.machines().size(); ++i) {
-    if (status) fs::rename(path(i), place.path(i), error);
-    if (!status || error) fs::remove(path(i), error);
-    forget_unfinished(path(i));
+    // The history last: there is an index where it is.
+    const std::string to = place.path(i);
+    for (const auto& [from, name] : {std::pair(IndexWriter::records_path(path(i)),
+                                               IndexWriter::records_path(to)),
+                                     std::pair(path(i), to)}) {
+      if (status) fs::rename(from, name, error);
+      if (!status || error) fs::remove(from, error);
+      forget_unfinished(from);
+    }
   }
   return status;
 }
@@ -153,7 +162,10 @@ Result<std::vector<IndexedMachine>> open_index(const Traces& traces,
   // What could not be read is to be told to whoever asks next, too.
   if (!problems.empty()) {
     std::error_code ignored;
-    for (size_t i = 0; i < machines.size(); ++i) fs::remove(place.path(i), ignored);
+    for (size_t i = 0; i < machines.size(); ++i) {
+      fs::remove(place.path(i), ignored);
+      fs::remove(IndexWriter::records_path(place.path(i)), ignored);
+    }
   }
   return opened;
 }

@@ -22,10 +22,9 @@ Pass::Pass(const Traces& traces) : traces_(traces) {
 
 Status Pass::write_index(const std::function<std::string(size_t)>& path, uint64_t source) {
   for (size_t i = 0; i < machines_.size(); ++i) {
-    Result<history::Writer> writer = history::Writer::create(path(i), source);
-    if (!writer) return writer.error();
-    machines_[i].history = std::make_unique<history::Writer>(*std::move(writer));
-    machines_[i].index = std::make_unique<IndexWriter>(*machines_[i].history);
+    Result<IndexWriter> index = IndexWriter::create(path(i), source);
+    if (!index) return index.error();
+    machines_[i].index = std::make_unique<IndexWriter>(*std::move(index));
   }
   return {};
 }
@@ -97,9 +96,9 @@ void Pass::finish(const trace::Merge& merge) {
   }
   const int64_t last = end ? std::min(end->count, span_.end.count) : span_.end.count;
   for (Machine& machine : machines_) {
-    machine.engine->settle_all(last);
-    if (machine.history == nullptr) continue;
-    if (Status written = machine.history->finish(machine.engine->now()); !written)
+    machine.engine->tell_index(last);
+    if (machine.index == nullptr) continue;
+    if (Status written = machine.index->finish(machine.engine->now()); !written)
       problems_.push_back(written.error());
   }
   if (fusion_) fusion_->settle(last);
