@@ -12,7 +12,7 @@ CLI::App* add_stats(CLI::App& app, StatsArguments& arguments) {
   stats->add_option("PATH", arguments.paths, "Traces, taken together")->required();
   add_repeated(*stats, "--by", arguments.by,
                "Told apart by these: machine, cpu, pid, tid, comm, vm, vcpu, user, container,\n"
-               "mode, submode (which system call, interrupt, exit reason), event")
+               "cgroup, mode, submode (which system call, interrupt, exit reason), event")
       ->delimiter(',')
       ->type_name("KEY,...");
   stats

@@ -69,6 +69,23 @@ class Tree {
   std::map<TaskId, std::vector<TaskId>> children_;
 };
 
+// What performance counters counted while the task ran, by their names.
+std::map<std::string, uint64_t> counters_of(const Engine& engine, TaskId id) {
+  std::map<std::string, uint64_t> counters;
+  const std::vector<uint64_t> counts = engine.counters().of(id);
+  for (size_t i = 0; i < counts.size(); ++i) counters[engine.counters().names()[i]] = counts[i];
+  return counters;
+}
+
+// Of the task's cgroup, where that has a CPU limit: it is no sum of its tasks' waiting.
+std::optional<uint64_t> throttled_ns(const Engine& engine, const Task& task) {
+  const state::Owner* owner = engine.owner(task.tgid);
+  if (owner == nullptr) return std::nullopt;
+  const auto& cgroups = engine.throttling().cgroups();
+  const auto found = cgroups.find(owner->cgroup);
+  return found == cgroups.end() ? std::nullopt : std::optional(found->second.throttled_ns);
+}
+
 std::string number_text(Tid tid) { return tid == kNoTid ? "" : std::to_string(raw(tid)); }
 
 uint64_t ns_in(const Task& task, TaskState state) { return task.ns[static_cast<size_t>(state)]; }
@@ -109,9 +126,10 @@ class HostView {
 
 void put_text(const Engine& engine, const HostView& host, const PsArguments& arguments,
               const Style& style, TextBuffer& out) {
-  std::vector<std::string> headings = {"name",       "pid",        "tid",   "state",
-                                       "user",       "container",  "vm",    "CPU ms",
-                                       "waiting ms", "blocked ms", "faults"};
+  std::vector<std::string> headings = {"name",       "pid",        "tid",    "state",
+                                       "user",       "container",  "vm",     "CPU ms",
+                                       "waiting ms", "blocked ms", "faults", "cgroup throttled ms"};
+  std::ranges::copy(engine.counters().names(), std::back_inserter(headings));
   if (host.is_there()) {
     headings.emplace_back("preempted ms");
     headings.emplace_back("hypervisor ms");
@@ -138,6 +156,9 @@ void put_text(const Engine& engine, const HostView& host, const PsArguments& arg
         ms_text(ns_in(task, TaskState::WaitCpu)),
         ms_text(blocked_ns(task)),
         grouped(task.faults)};
+    const std::optional<uint64_t> throttled = throttled_ns(engine, task);
+    cells.push_back(throttled ? ms_text(*throttled) : std::string());
+    for (const uint64_t count : engine.counters().of(id)) cells.push_back(grouped(count));
     if (host.is_there()) {
       cells.push_back(ms_text(host.preempted_ns(id)));
       cells.push_back(ms_text(host.hypervisor_ns(id)));
@@ -171,6 +192,9 @@ Json json_of(const std::string& machine, const Engine& engine, const HostView& h
                      {"faults", task.faults},
                      {"migrations", task.migrations},
                      {"wakeups", task.wakeups}});
+    if (const auto throttled = throttled_ns(engine, task))
+      tasks.back()["cgroup_throttled_ns"] = *throttled;
+    if (!engine.counters().names().empty()) tasks.back()["counters"] = counters_of(engine, id);
     if (task.vcpu != state::kNoVcpu) {
       const state::Vcpu& vcpu = engine.vms().vcpus()[task.vcpu];
       tasks.back()["vm"] = engine.vm_name(vcpu.vm);

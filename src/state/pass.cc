@@ -89,7 +89,8 @@ void Pass::finish(const trace::Merge& merge) {
   if (!in_period_) start_period();
   for (size_t i = 0; i < merge.streams().size(); ++i) {
     const trace::Stream& stream = *merge.streams()[i];
-    if (stream.unplaced_loss().count != 0 || stream.unplaced_loss().unknown)
+    const bool lost = stream.unplaced_loss().count != 0 || stream.unplaced_loss().unknown;
+    if (lost && Engine::tells_of_cpus(*traces_[trace_of_[i]]))
       machines_[machine_of_[trace_of_[i]]].engine->lose_rest(stream.cpu());
     if (stream.problem()) problems_.push_back(*stream.problem());
   }

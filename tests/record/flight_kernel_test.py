@@ -171,7 +171,7 @@ def same_in_trace_cmd(path, events):
 
 
 def calls_of(path, thread):
-    return sum(1 for event in machine.events(path / "host.dat") if event["tid"] == thread)
+    return len(machine.events(path / "host.dat", "--tid", thread))
 
 
 def known_load(folder):

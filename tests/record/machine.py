@@ -23,6 +23,7 @@ SECONDS = int(os.environ.get("STRATA_TEST_SECONDS", "450"))
 
 def end_with_exception(number, _):
     """So that what is to be cleaned up is, and it shows where that was."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise TimeoutError(f"this test has taken {SECONDS} s") if number == signal.SIGALRM else \
         KeyboardInterrupt(f"signal {number}")
 

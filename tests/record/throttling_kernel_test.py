@@ -7,125 +7,12 @@ import json
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 import time
 
+import cgroups
 import machine
-
-# Runs for a second of wall time, much longer than its cgroup lets it.
-BURN = """
-import sys, time
-sys.stdin.readline()
-end = time.monotonic() + 1
-while time.monotonic() < end:
-    pass
-"""
-
-
-def hierarchy():
-    """Where cgroups with a CPU limit can be made, and whether that is version 2."""
-    version_2 = None
-    for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
-        before, after = line.split(" - ")
-        kind, _, options = after.split(" ", 2)
-        path = pathlib.Path(before.split()[4])
-        if kind == "cgroup" and "cpu" in options.split(","):
-            return path, False
-        if kind == "cgroup2":
-            version_2 = path
-    if version_2 is None:
-        machine.skip("no cgroups are mounted")
-    if "cpu" not in (version_2 / "cgroup.subtree_control").read_text().split():
-        machine.skip("the CPU controller of cgroups is not in use")
-    return version_2, True
-
-
-def set_quota(path, microseconds):
-    """Of 100,000, the period; "" for no limit."""
-    if (path / "cpu.max").exists():
-        (path / "cpu.max").write_text(microseconds or "max")
-    else:
-        (path / "cpu.cfs_quota_us").write_text(microseconds or "-1")
-
-
-def remove(path):
-    """A cgroup, and what runs in it: which ends sooner without the limit."""
-    set_quota(path, "")
-
-    def is_empty():
-        left = (path / "cgroup.procs").read_text().split()
-        for process in left:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(int(process), signal.SIGKILL)
-        return not left
-
-    assert machine.wait_for(is_empty, 60), (path / "cgroup.procs").read_text()
-    path.rmdir()
-
-
-def remove_leftovers():
-    """What a test that was killed has left would be in all later recordings of this machine."""
-    for path in hierarchy()[0].glob("strata-throttling-*"):
-        maker = pathlib.Path("/proc", path.name.split("-")[2], "cmdline")
-        try:
-            is_left = pathlib.Path(__file__).name not in maker.read_text()
-        except FileNotFoundError:
-            is_left = True
-        if is_left:
-            print(f"{path.name} was left behind")
-            remove(path)
-
-
-class Cgroup:
-    """A cgroup of its own, with a twentieth of a CPU."""
-
-    def __init__(self, name):
-        parent, self.is_version_2 = hierarchy()
-        self.name = f"/strata-throttling-{os.getpid()}-{name}"
-        self.path = parent / self.name[1:]
-        try:
-            self.path.mkdir()
-        except OSError as error:
-            machine.skip(f"no cgroup can be made: {error}")
-
-    def limit(self):
-        set_quota(self.path, "5000")
-
-    def burn(self):
-        load = subprocess.Popen([sys.executable, "-S", "-c", BURN], stdin=subprocess.PIPE)
-        (self.path / "cgroup.procs").write_text(str(load.pid))
-        load.communicate(b"\n", timeout=120)
-        assert load.returncode == 0
-
-    def stat(self):
-        """As an event of the recording tells it."""
-        lines = (self.path / "cpu.stat").read_text().splitlines()
-        told = {name: int(value) for name, value in map(str.split, lines)}
-        throttled = told["throttled_usec"] * 1000 if self.is_version_2 else told["throttled_time"]
-        return {"cgroup": self.name, "nr_periods": told["nr_periods"],
-                "nr_throttled": told["nr_throttled"], "throttled_ns": throttled}
-
-    def wait_until_quiet(self):
-        """The kernel counts on for a period or two when nothing runs any more."""
-        seen = [None]
-
-        def is_quiet():
-            time.sleep(0.5)
-            seen.append(self.stat())
-            return seen[-1] == seen[-2]
-
-        assert machine.wait_for(is_quiet, 60), seen
-        return seen[-1]
-
-    def samples(self, trace):
-        return [event["fields"] for event in machine.events(trace, "-e", "cgroup_cpu_stat")
-                if event["fields"]["cgroup"] == self.name]
-
-    def close(self):
-        remove(self.path)
 
 
 def part(folder):
@@ -156,8 +43,8 @@ def only_grows(samples):
 def agrees_with_the_kernel(folder):
     """From the first sample to the last; a cgroup that gets its limit meanwhile is found."""
     out = folder / "throttling-agrees"
-    with contextlib.closing(Cgroup("agrees")) as cgroup, \
-            contextlib.closing(Cgroup("late")) as late:
+    with contextlib.closing(cgroups.Cgroup("agrees")) as cgroup, \
+            contextlib.closing(cgroups.Cgroup("late")) as late:
         cgroup.limit()
         before = cgroup.wait_until_quiet()
         with recording(out, "-e", "sched:sched_switch", "-e", "syscalls") as recorder:
@@ -204,8 +91,10 @@ def of_this_machine(out):
 
 def leaves_itself_out(out, recorder, begin):
     """The calls that samples and searches take are not recorded."""
-    own = [event["event"] for event in machine.events(out / "host.dat", "-e", "syscalls:*")
-           if event["tid"] == recorder and event["ts_ns"] > begin]
+    # Of no others: on a busy machine they are millions.
+    own = [event["event"] for event in machine.events(out / "host.dat", "-e", "syscalls:*",
+                                                      "--tid", recorder)
+           if event["ts_ns"] > begin]
     calls = {"openat2", "getdents64", "preadv2", "pwritev2", "close_range",
              "pread64", "pwrite64", "lseek", "close"}
     made = [name for name in own if name.split("_", 2)[-1] in calls]
@@ -215,7 +104,7 @@ def leaves_itself_out(out, recorder, begin):
 def appears_with_the_first_limit(folder):
     """Without a limit there is no trace; with the first there is, while it records."""
     out = folder / "throttling-appears"
-    with contextlib.closing(Cgroup("appears")) as cgroup:
+    with contextlib.closing(cgroups.Cgroup("appears")) as cgroup:
         with recording(out, "-e", "sched:sched_process_exec"):
             if (out / "host-cgroups").exists():
                 return "other cgroups of this machine have limits already"
@@ -230,7 +119,7 @@ def appears_with_the_first_limit(folder):
 def goes_on_in_chunks(folder):
     """Each chunk begins and ends with a sample, and the next one goes on from there."""
     out = folder / "throttling-chunks"
-    with contextlib.closing(Cgroup("chunks")) as cgroup:
+    with contextlib.closing(cgroups.Cgroup("chunks")) as cgroup:
         cgroup.limit()
         with recording(out, "-e", "sched:sched_process_exec", "--keep", "10s"):
             cgroup.burn()
@@ -249,7 +138,7 @@ def goes_on_in_chunks(folder):
 
 
 def main():
-    remove_leftovers()
+    cgroups.remove_leftovers()
     tracefs = machine.Tracefs()
     try:
         with tempfile.TemporaryDirectory(prefix="strata-throttling-") as name:
