@@ -168,6 +168,56 @@ void put_text(const Engine& engine, const HostView& host, const PsArguments& arg
   table.put(style, 0, out);
 }
 
+// Of processes, since threads share theirs: calls `visit` with each descriptor and its file.
+template <typename F>
+void each_descriptor(const Engine& engine, TaskId id, F&& visit) {
+  const Task& task = engine.tasks()[id];
+  if (task.tgid != kNoTid && task.tgid != task.tid) return;
+  const state::Descriptors& all = engine.descriptors();
+  for (const state::Descriptor& one : all.of(id))
+    visit(one, all.files().files()[all.files()[one.open].file]);
+}
+
+std::string_view maker_of(const state::Descriptor& descriptor) {
+  return descriptor.made_by == nullptr ? "" : descriptor.made_by->name;
+}
+
+void put_files(const Engine& engine, const PsArguments& arguments, const Style& style,
+               TextBuffer& out) {
+  Table table({"name", "pid", "fd", "kind", "leads to", "reads", "bytes read", "writes",
+               "bytes written", "opened by", "exec closes"});
+  for (const size_t column : {3u, 4u, 9u, 10u}) table.align_left(column);
+  Tree(engine, false, arguments.all).each([&](TaskId id, size_t) {
+    const Task& task = engine.tasks()[id];
+    each_descriptor(engine, id, [&](const state::Descriptor& one, const state::File& file) {
+      table.add({engine.names().text(task.name), number_text(task.tid), std::to_string(one.fd),
+                 std::string(name_of(file.kind)), engine.names().text(file.name),
+                 grouped(one.traffic.reads), grouped(one.traffic.read_bytes),
+                 grouped(one.traffic.writes), grouped(one.traffic.written_bytes),
+                 std::string(maker_of(one)), one.close_on_exec ? "yes" : ""});
+    });
+  });
+  table.put(style, 0, out);
+}
+
+Json files_of(const Engine& engine, TaskId id) {
+  Json files = Json::array();
+  each_descriptor(engine, id, [&](const state::Descriptor& one, const state::File& file) {
+    files.push_back({{"fd", one.fd},
+                     {"kind", name_of(file.kind)},
+                     {"name", engine.names().text(file.name)},
+                     {"inode", file.inode == 0 ? Json() : Json(file.inode)},
+                     {"reads", one.traffic.reads},
+                     {"read_bytes", one.traffic.read_bytes},
+                     {"writes", one.traffic.writes},
+                     {"written_bytes", one.traffic.written_bytes},
+                     {"opened_by", maker_of(one)},
+                     {"since_ns", one.since},
+                     {"close_on_exec", one.close_on_exec}});
+  });
+  return files;
+}
+
 Json json_of(const std::string& machine, const Engine& engine, const HostView& host,
              const PsArguments& arguments) {
   Json json = {{"machine", machine}, {"time_ns", engine.now()}};
@@ -200,6 +250,7 @@ Json json_of(const std::string& machine, const Engine& engine, const HostView& h
       tasks.back()["vm"] = engine.vm_name(vcpu.vm);
       tasks.back()["vcpu"] = vcpu.number;
     }
+    if (arguments.files) tasks.back()["files"] = files_of(engine, id);
     if (!host.is_there()) return;
     Json& really = tasks.back()["really_ns"] = Json::object();
     const state::VcpuTimes times = host.times(id);
@@ -228,7 +279,10 @@ int run(const PsArguments& arguments) {
           }
           const Style style(STDOUT_FILENO);
           if (pass.machines().size() > 1) out.put(style.heading(machine.name) + '\n');
-          put_text(*machine.engine, host, arguments, style, out);
+          if (arguments.files)
+            put_files(*machine.engine, arguments, style, out);
+          else
+            put_text(*machine.engine, host, arguments, style, out);
         }
         if (arguments.json) put_json_object({{"machines", machines}}, out);
       });

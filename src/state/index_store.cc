@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/unfinished.h"
+#include "state/live_index.h"
 
 namespace strata::state {
 namespace {
@@ -140,6 +141,8 @@ IndexPlace index_place(const Traces& traces) {
     const fs::path path = fs::weakly_canonical(trace->info().path, ignored);
     which = mix(which, path.string());
     state = mix_trace(state, path);
+    // What is open of it may be less than what is there by now: it was still being written.
+    for (const auto& stream : trace->open_streams()) state = mix(state, stream->bytes_total());
     const fs::path recording = recording_of(path);
     folder = &trace == &traces.front() || recording == folder ? recording : fs::path();
   }
@@ -147,6 +150,15 @@ IndexPlace index_place(const Traces& traces) {
   place.stem = "state-" + hex(which);
   place.source = mix(which, state);
   return place;
+}
+
+IndexPlace live_index_place(const trace::Trace& trace) {
+  std::error_code ignored;
+  const fs::path path = fs::weakly_canonical(trace.info().path, ignored);
+  const fs::path recording = recording_of(path);
+  if (recording.empty()) return {};
+  const uint64_t which = mix(kEngineVersion, path.string());
+  return {recording / ".index", "live-" + hex(which), which};
 }
 
 Result<std::vector<IndexedMachine>> open_index(const Traces& traces,
@@ -157,6 +169,13 @@ Result<std::vector<IndexedMachine>> open_index(const Traces& traces,
     return Error{"", std::nullopt, "neither XDG_CACHE_HOME nor HOME says where to keep one"};
   const std::vector<std::string> machines = machine_names(traces);
   if (Result<std::vector<IndexedMachine>> opened = open_all(place, machines)) return opened;
+  if (machines.size() == 1) {
+    if (std::optional<Index> live = open_live_index(traces)) {
+      std::vector<IndexedMachine> opened;
+      opened.push_back({machines.front(), *std::move(live)});
+      return opened;
+    }
+  }
   if (Status made = make(traces, place, progress, problems); !made) return made.error();
   Result<std::vector<IndexedMachine>> opened = open_all(place, machines);
   // What could not be read is to be told to whoever asks next, too.
