@@ -2,8 +2,9 @@
 //
 // The file of a history. It only ever grows: blocks, then a directory of those that came since the
 // directory before, then a footer; the same again with every checkpoint. Whoever opens it begins at
-// the last checkpoint's footer, wherever a file that still grows, or was cut, has its end. It is a cache, written and read by one machine: numbers lie as they do there,
-// and what is not exactly as it should be makes it worthless, never wrong.
+// the last checkpoint's footer, wherever a file that still grows, or was cut, has its end. It is a
+// cache, written and read by one machine: numbers lie as they do there, and what is not exactly as
+// it should be makes it worthless, never wrong.
 //
 //   block      summary, columns (block.h)
 //   directory  of what is new since the one before. For each row the length of its key (32 bits)
@@ -51,10 +52,10 @@ struct Footer {
   uint64_t magic;
   uint32_t version;
   FooterKind kind;
-  uint64_t source;       // what it was made from, by its user's reckoning
-  int64_t begin;         // of all rows
-  int64_t end;           // to here every row is known
-  uint64_t directory;    // where the directory is
+  uint64_t source;     // what it was made from, by its user's reckoning
+  int64_t begin;       // of all rows
+  int64_t end;         // to here every row is known
+  uint64_t directory;  // where the directory is
   uint64_t directory_size;
   uint64_t rows;  // new ones in it
   uint64_t blocks;

@@ -29,8 +29,7 @@ std::optional<Footer> footer_at(std::span<const uint8_t> all, uint64_t at, uint6
   std::memcpy(&footer, all.data() + at, sizeof footer);
   if (footer.magic != magic || footer.directory > at ||
       footer.directory_size != at - footer.directory || footer.previous > footer.directory ||
-      footer.checksum !=
-          checksum_of(footer, all.subspan(footer.directory, footer.directory_size)))
+      footer.checksum != checksum_of(footer, all.subspan(footer.directory, footer.directory_size)))
     return std::nullopt;
   return footer;
 }

@@ -87,8 +87,7 @@ void RecordWriter::write_block(uint8_t kind, const Pending& pending,
       end = record.end;
     }
     for (const Record& record : part)
-      at = put_varint(at,
-                      static_cast<uint64_t>(record.end) - static_cast<uint64_t>(record.begin));
+      at = put_varint(at, static_cast<uint64_t>(record.end) - static_cast<uint64_t>(record.begin));
     for (size_t value = 0; value < pending.values; ++value)
       for (const Record& record : part) at = put_varint(at, zigzag(record.values[value]));
     const auto size = static_cast<size_t>(at - plain_.data());

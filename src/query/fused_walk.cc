@@ -107,8 +107,7 @@ Result<const history::Interval*> FusedWalk::look(What what, size_t machine, uint
 Result<bool> FusedWalk::next(FusedSpan& span) {
   while (time_ < end_) {
     span = {.begin = INT64_MIN, .end = end_, .machine = machine_, .cpu = cpu_};
-    const Result<bool> is_known =
-        view_ == View::Physical ? see_physical(span, 0) : see_guest(span);
+    const Result<bool> is_known = view_ == View::Physical ? see_physical(span, 0) : see_guest(span);
     if (!is_known) return is_known;
     time_ = span.end;
     if (*is_known) return true;

@@ -61,8 +61,8 @@ class GuestCpus {
 struct FusedSpan {
   int64_t begin = 0;
   int64_t end = 0;
-  size_t machine = 0;        // whose code it ran
-  state::CpuIndex cpu = 0;   // as that machine numbers it
+  size_t machine = 0;                   // whose code it ran
+  state::CpuIndex cpu = 0;              // as that machine numbers it
   state::TaskId task = state::kNoTask;  // of that machine
   state::Mode mode = state::Mode::Unknown;
   state::NameId submode = state::kNoName;
@@ -78,8 +78,7 @@ class FusedWalk {
   // with it.
   enum class View : uint8_t { Physical, Guest };
 
-  FusedWalk(const GuestCpus& guests, View view, size_t machine, state::CpuIndex cpu,
-            int64_t begin);
+  FusedWalk(const GuestCpus& guests, View view, size_t machine, state::CpuIndex cpu, int64_t begin);
 
   // False at the end.
   Result<bool> next(FusedSpan& span);

@@ -42,8 +42,7 @@ Descriptors::Table& Descriptors::at(TableId id) {
   if (table.losses_seen != losses_.size()) [[unlikely]] {
     const int64_t lost_at = losses_[table.losses_seen];
     table.losses_seen = losses_.size();
-    table.descriptors.close(0, DescriptorTable::kLast,
-                            ending(table, DescriptorEnd::Lost, lost_at));
+    table.descriptors.close(0, DescriptorTable::kLast, ending(table, DescriptorEnd::Lost, lost_at));
   }
   return table;
 }

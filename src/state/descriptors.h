@@ -64,7 +64,7 @@ class Descriptors {
     DescriptorTable descriptors = {};
     Tid process = kNoTid;    // by which it is found
     TaskId owner = kNoTask;  // the first of its tasks; kNoTask: it had none yet
-    uint64_t address = 0;  // the kernel's; 0: not told
+    uint64_t address = 0;    // the kernel's; 0: not told
     uint32_t tasks = 0;
     size_t losses_seen = 0;
   };

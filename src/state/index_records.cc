@@ -50,8 +50,8 @@ DescriptorRecord DescriptorRecord::unpacked(const history::Record& record) {
 }
 
 history::Record BlockRecord::packed() const {
-  const int64_t flags = (has_wish ? kHasWish : 0) | (is_issued ? kIsIssued : 0) |
-                        (is_completed ? kIsCompleted : 0);
+  const int64_t flags =
+      (has_wish ? kHasWish : 0) | (is_issued ? kIsIssued : 0) | (is_completed ? kIsCompleted : 0);
   return {begin,
           end,
           {raw(tid), state::packed(task), static_cast<int64_t>(device),

@@ -114,9 +114,9 @@ Status make(const Traces& traces, const IndexPlace& place, const trace::Progress
   for (size_t i = 0; i < pass.machines().size(); ++i) {
     // The history last: there is an index where it is.
     const std::string to = place.path(i);
-    for (const auto& [from, name] : {std::pair(IndexWriter::records_path(path(i)),
-                                               IndexWriter::records_path(to)),
-                                     std::pair(path(i), to)}) {
+    for (const auto& [from, name] :
+         {std::pair(IndexWriter::records_path(path(i)), IndexWriter::records_path(to)),
+          std::pair(path(i), to)}) {
       if (status) fs::rename(from, name, error);
       if (!status || error) fs::remove(from, error);
       forget_unfinished(from);

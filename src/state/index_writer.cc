@@ -6,8 +6,7 @@ namespace strata::state {
 Result<IndexWriter> IndexWriter::create(const std::string& path, uint64_t source) {
   Result<history::Writer> history = history::Writer::create(path, source);
   if (!history) return std::move(history).error();
-  Result<history::RecordWriter> records =
-      history::RecordWriter::create(records_path(path), source);
+  Result<history::RecordWriter> records = history::RecordWriter::create(records_path(path), source);
   if (!records) return std::move(records).error();
   return IndexWriter(*std::move(history), *std::move(records));
 }
@@ -40,8 +39,7 @@ void IndexWriter::block_request(BlockRecord record, bool has_ended) {
 }
 
 void IndexWriter::device_name(DeviceId device, std::string_view name) {
-  history_.row("device/" + std::to_string(static_cast<uint32_t>(device)) + ' ' +
-               std::string(name));
+  history_.row("device/" + std::to_string(static_cast<uint32_t>(device)) + ' ' + std::string(name));
 }
 
 void IndexWriter::add_cpu(CpuIndex cpu, int64_t time) {

@@ -80,9 +80,9 @@ TEST_F(IndexedFiles, ADescriptorLastsFromBeingOpenedToBeingClosed) {
   call(170, 5, "read", {4, 0, 100}, 5);
   call(200, 5, "close", {3}, 0);
   call(250, 5, "openat", {-100, 0, 02000000, 0}, 3, "/b");
-  EXPECT_EQ(finish(300), (Texts{"5:3 /a 100-200 read 70 openat close",
-                                "5:4 /a 150-300 read 5 dup2 open",
-                                "5:3 /b 250-300 read 0 openat open cloexec"}));
+  EXPECT_EQ(finish(300),
+            (Texts{"5:3 /a 100-200 read 70 openat close", "5:4 /a 150-300 read 5 dup2 open",
+                   "5:3 /b 250-300 read 0 openat open cloexec"}));
 }
 
 TEST_F(IndexedFiles, OneThatWasOnlyUsedBeginsThen) {
@@ -102,10 +102,9 @@ TEST_F(IndexedFiles, ChildrenHaveTheirOwnUntilExecAndExit) {
   told_.at(125, 0, 5).switches(5, 0, 6);
   told_.at(130, 0, 6).event("sched", "sched_process_exec", {{"filename", 0, "x"}, {"pid", 6}});
   told_.at(140, 0, 6).event("sched", "sched_process_exit", {{"comm", 0, "x"}, {"pid", 6}});
-  EXPECT_EQ(finish(300), (Texts{"5:3 /a 100-300 read 0 openat open cloexec",
-                                "5:4 /b 110-300 read 0 openat open",
-                                "6:3 /a 120-130 read 0 fork exec cloexec",
-                                "6:4 /b 120-140 read 0 fork exit"}));
+  EXPECT_EQ(finish(300),
+            (Texts{"5:3 /a 100-300 read 0 openat open cloexec", "5:4 /b 110-300 read 0 openat open",
+                   "6:3 /a 120-130 read 0 fork exec cloexec", "6:4 /b 120-140 read 0 fork exit"}));
 }
 
 TEST_F(IndexedFiles, AfterALossNothingIsKnownToBeOpen) {
@@ -190,9 +189,9 @@ OpenThen open_now(const Engine& engine) {
 TEST(IndexRecordsOfCorpus, AreWhatWasOpenAtEachMoment) {
   if (!test::corpus()) GTEST_SKIP() << test::kNoCorpus;
   size_t compared = 0;
-  for (const char* name : {"ctf/lttng-ref-traces/basic-kernel-analysis",
-                           "ctf/lttng-ref-traces/picotrace", "ctf/nested-kvm/host",
-                           "ctf/tracecompass/perf-taskset2"}) {
+  for (const char* name :
+       {"ctf/lttng-ref-traces/basic-kernel-analysis", "ctf/lttng-ref-traces/picotrace",
+        "ctf/nested-kvm/host", "ctf/tracecompass/perf-taskset2"}) {
     SCOPED_TRACE(name);
     auto traces = recording::open_traces(*test::corpus() + '/' + name);
     ASSERT_TRUE(traces) << traces.error().text();
@@ -215,8 +214,7 @@ TEST(IndexRecordsOfCorpus, AreWhatWasOpenAtEachMoment) {
         if (engine.losses() > 0) continue;  // that it was lost is told later than it was
         const int64_t at = *times.begin();
         OpenThen expected;
-        for (const auto& one :
-             records_of<DescriptorRecord>(*index, RecordKind::Descriptor, at, at))
+        for (const auto& one : records_of<DescriptorRecord>(*index, RecordKind::Descriptor, at, at))
           if (one.begin <= at && (at < one.end || one.how_ended == DescriptorEnd::None))
             expected.insert({one.fd, maker(index->name(one.made_by))});
         EXPECT_EQ(open_now(engine), expected) << at;
@@ -231,8 +229,8 @@ TEST(IndexRecordsOfCorpus, AreWhatWasOpenAtEachMoment) {
 
 TEST(IndexRecordsOfCorpus, RequestsAddUpToWhatTheDevicesDid) {
   if (!test::corpus()) GTEST_SKIP() << test::kNoCorpus;
-  auto traces = recording::open_traces(*test::corpus() +
-                                       "/ctf/lttng-ref-traces/basic-kernel-analysis");
+  auto traces =
+      recording::open_traces(*test::corpus() + "/ctf/lttng-ref-traces/basic-kernel-analysis");
   ASSERT_TRUE(traces) << traces.error().text();
   const test::TemporaryFolder folder;
   Pass pass(*traces);

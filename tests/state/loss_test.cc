@@ -30,9 +30,7 @@ constexpr int kTimes = 250;
 // An engine that writes an index.
 struct Indexed {
   Indexed(const std::string& to, int64_t begin)
-      : path(to),
-        writer(*IndexWriter::create(to, 1)),
-        engine(begin, &writer) {}
+      : path(to), writer(*IndexWriter::create(to, 1)), engine(begin, &writer) {}
   Result<Index> finish() {
     engine.tell_index(engine.now());
     if (Status done = writer.finish(engine.now()); !done) return done.error();
