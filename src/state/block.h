@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <unordered_map>
@@ -68,6 +69,9 @@ class BlockDevices {
   // What was under way may have ended.
   void lose(int64_t now);
   void set_name(DeviceId device, NameId name) { device_of(device).name = name; }
+
+  // Called before a task is charged.
+  std::function<void(TaskId)> on_charge;
 
   // Charges everything up to now.
   void settle(int64_t now);

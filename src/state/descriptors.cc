@@ -189,7 +189,9 @@ void Descriptors::close_range(TaskId task, const EnteredFileCall& call) {
 void Descriptors::charge(TaskId task, int32_t fd, const Traffic& traffic) {
   if (fd < 0) return;
   of_task(task).traffic += traffic;
-  files_.charge(find_or_add(table_of(task), fd).open, traffic);
+  const OpenId open = find_or_add(table_of(task), fd).open;
+  files_.charge(open, traffic);
+  if (on_socket_ && files_.kind_of(open) == FileKind::Socket) on_socket_(task, traffic);
 }
 
 Descriptor& Descriptors::find_or_add(DescriptorTable& table, int32_t fd) {
