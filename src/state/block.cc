@@ -183,7 +183,9 @@ void BlockDevices::charge(const Place& place, const Request& request) {
     device.sectors += place.sectors;
     add(device.bytes);
   });
-  if (request.task != kNoTask) add(by_task_[request.task]);
+  if (request.task == kNoTask) return;
+  if (on_charge) on_charge(request.task);
+  add(by_task_[request.task]);
 }
 
 void BlockDevices::take_off(DeviceId id, const Request& request, int64_t now) {
