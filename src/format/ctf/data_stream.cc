@@ -211,6 +211,7 @@ DataStream::Turn DataStream::next_packet() {
     const Result<Packet> packet = read_packet(plan_->description, file, next_offset_, slots_);
     const uint64_t there = (file.size() - next_offset_) * 8;
     if (packet && packet->size <= there) {
+      looked_at_.reset();
       looks_ = 0;
     } else if (is_last) {
       // What is not whole yet may be so later.
@@ -248,21 +249,21 @@ void DataStream::leave_file() {
   ++file_;
   next_offset_ = content_end_ = 0;
   passed_.reset();
+  looked_at_.reset();
   looks_ = 0;
 }
 
 // What comes next is no packet, or not all of one. The file was mapped at one moment and is read at
 // others, and whoever writes it may be at work or have finished meanwhile.
 DataStream::Behind DataStream::look_behind() {
-  constexpr int kMostLooks = 8;  // that find nothing new
+  constexpr int kMostLooks = 16;  // at a file that somebody makes longer and longer
+  if (!follows_ && looks_++ == kMostLooks) return Behind::Damage;
   if (has_grown()) return Behind::More;
-  const MappedFile& file = *files_[file_];
-  const std::optional<uint64_t> now = settled_size(file);
+  const std::optional<uint64_t> now = settled_size(*files_[file_]);
   // Finished: it ends where its packets do, and nothing is missing.
   if (now == next_offset_ && next_offset_ > 0) return Behind::Nothing;
-  if (!now || follows_ || looks_ == kMostLooks) return Behind::Damage;
-  ++looks_;
-  return Behind::More;
+  // Its writer may have been at it just before, so that it is worth reading once more.
+  return now && now != std::exchange(looked_at_, now) ? Behind::More : Behind::Damage;
 }
 
 // Whether there is more than before. The last file may be longer, and is then mapped anew. Or its

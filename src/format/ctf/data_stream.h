@@ -91,7 +91,9 @@ class DataStream final : public trace::Stream {
   uint64_t next_offset_ = 0;        // of the next packet in that file
   std::optional<uint64_t> passed_;  // the packet before that, in the same file
   uint64_t content_end_ = 0;        // where that one's content ends
-  int looks_ = 0;                   // at what lies behind it
+  // What lies behind that was looked at, when the file was so long; and how often.
+  std::optional<uint64_t> looked_at_;
+  int looks_ = 0;
   Packet packet_;
   mutable TextBuffer packet_text_{256};
   mutable bool packet_text_made_ = false;
