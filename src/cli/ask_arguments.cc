@@ -98,7 +98,7 @@ CLI::App* add_query(CLI::App& app, QueryArguments& arguments) {
   query->footer(
       "Tables: event (with every field as a column), event_type, trace; cpu, cpu_state,\n"
       "sched_slice, irq, process, thread, state, syscall, wakeup, migration, fd, block_io,\n"
-      "vm, vcpu, vcpu_state, vm_exit, fused_cpu, fused_state. .schema tells all their\n"
+      "counter, vm, vcpu, vcpu_state, vm_exit, fused_cpu, fused_state. .schema tells all their\n"
       "columns. at('+2s') is a time, said as in --begin of other commands.\n\n"
       "Examples:\n"
       "  strata query trace.dat 'SELECT name, count(*) FROM event GROUP BY name'\n"

@@ -74,6 +74,7 @@ Result<std::unique_ptr<Database>> Database::open(const Traces& traces,
   database->tables_.push_back(std::move(events));
   database->tables_.push_back(event_type_table(traces));
   database->tables_.push_back(trace_table(traces));
+  database->tables_.push_back(counter_table(traces, database->problems_));
   for (const auto& group : {cpu_tables, task_tables, vm_tables, record_tables, fused_tables})
     std::ranges::move(group(database->machines_), std::back_inserter(database->tables_));
   for (const auto& table : database->tables_)

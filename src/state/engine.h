@@ -180,6 +180,7 @@ class Engine {
   void on_new_task(const trace::Event& event, CpuIndex index);
   void on_exit(const trace::Event& event, CpuIndex index);
   void on_free(const trace::Event& event);
+  void inherit_owner(Tid parent, Tid child);
   void on_exec(CpuIndex index);
   void on_syscall_entry(const trace::Event& event, CpuIndex index, NameId syscall);
   void on_syscall_exit(const trace::Event& event, CpuIndex index);

@@ -185,6 +185,7 @@ void Engine::on_new_task(const trace::Event& event, CpuIndex index) {
       set_process(id, tasks_[parent].tgid);
   }
   set_process(id, tid_of(part(event, Role::Pid, -1)));
+  if (parent != kNoTask && task.tgid == tid) inherit_owner(tasks_[parent].tgid, tid);
   if (parent != kNoTask) descriptors_.fork(parent, id, flags);
   if (parent == kNoTask || task.stack.top().mode != Mode::Unknown) return;
   if (tasks_[parent].tid == kThreadMaker || tasks_[parent].is_kernel) {
@@ -195,6 +196,12 @@ void Engine::on_new_task(const trace::Event& event, CpuIndex index) {
     *task.stack.push() = Frame{
         .mode = Mode::Syscall, .submode = tasks_[parent].stack.top().submode, .entered = now_};
   }
+}
+
+// A process is whose its parent's is, and in the same container, until somebody tells otherwise.
+void Engine::inherit_owner(Tid parent, Tid child) {
+  const auto found = owners_.find(parent);
+  if (found != owners_.end() && parent != child) owners_[child] = Owner(found->second);
 }
 
 void Engine::on_exec(CpuIndex index) {
