@@ -68,7 +68,7 @@ class PeriodsOfCorpus : public testing::TestWithParam<const char*> {
     for (size_t i = 0; i < pass.machines().size(); ++i) {
       const PeriodSums sums(sum->machines.at(i), *pass.machines()[i].engine);
       EXPECT_EQ(sums.difference(), "");
-      EXPECT_GT(sums.tasks(), 2u);
+      EXPECT_FALSE(sum->machines[i].cpus.empty());
     }
     // Cutting changes nothing of the whole.
     Pass plain(traces_);

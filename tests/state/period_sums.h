@@ -22,8 +22,6 @@ class PeriodSums {
     compare_interrupts();
   }
   const std::string& difference() const { return difference_; }
-  // Tasks that had a row.
-  size_t tasks() const { return tasks_; }
 
  private:
   void compare(const std::string& what, uint64_t sum, uint64_t whole) {
@@ -65,7 +63,6 @@ class PeriodSums {
       if (task.is_idle_task() || keys[{raw(task.tid), task.born}] > 1) continue;
       const std::string name = "task " + std::to_string(raw(task.tid));
       const auto found = rows.find({raw(task.tid), task.born});
-      tasks_ += found == rows.end() ? 0 : 1;
       for (size_t state = 0; state + 1 < kTaskStates; ++state) {
         // One that never did anything has no row: nothing was known of it.
         if (found == rows.end() && TaskState(state) == TaskState::Unknown) continue;
@@ -166,7 +163,6 @@ class PeriodSums {
   const period::Machine& sum_;
   const Engine& engine_;
   std::string difference_;
-  size_t tasks_ = 0;
 };
 
 }  // namespace strata::state

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -56,6 +57,7 @@ class Told {
     event.time = Nanoseconds{time_};
     event.cpu = CpuId{cpu_};
     event.lost = std::exchange(lost_, 0);
+    if (before) before(event);
     engine.take(event);
     return *this;
   }
@@ -105,6 +107,8 @@ class Told {
     return sum;
   }
 
+  // Sees each event before the engine does.
+  std::function<void(const trace::Event&)> before;
   Engine engine;
 
  private:
