@@ -78,12 +78,14 @@ struct StatsArguments {
   bool csv = false;
   bool exits = false;         // of virtual CPUs, instead
   bool input_output = false;  // files, devices and interfaces, instead
+  std::string period = {};    // a duration; empty: the whole
 };
 
 struct StateArguments {
   std::vector<std::string> paths;
   std::string at;
   bool all = false;  // tasks of which nothing is known, too
+  bool follow = false;
   bool json = false;
 };
 
@@ -91,7 +93,8 @@ struct PsArguments {
   std::vector<std::string> paths;
   std::string at;  // empty: the end
   bool threads = false;
-  bool all = false;  // those that ended, too
+  bool files = false;  // their open descriptors
+  bool all = false;    // those that ended, too
   bool json = false;
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "state/block.h"
+#include "state/counters.h"
 #include "state/cpu.h"
 #include "state/descriptors.h"
 #include "state/index_writer.h"
@@ -20,11 +21,14 @@
 #include "state/network.h"
 #include "state/statistics.h"
 #include "state/task.h"
+#include "state/throttling.h"
 #include "state/vm.h"
 #include "trace/trace.h"
 #include "trace/type_table.h"
 
 namespace strata::state {
+
+class PeriodCutter;
 
 // To whom a process belongs, where the starting state told.
 struct Owner {
@@ -50,6 +54,9 @@ struct Owner {
 // between the two events.
 class Engine {
  public:
+  // More than any machine has: what a damaged trace names is not believed.
+  static constexpr CpuIndex kMostCpus = 1u << 16;
+
   // `index`: where states go besides; null: nowhere.
   explicit Engine(int64_t begin, IndexWriter* index = nullptr);
   Engine(const Engine&) = delete;
@@ -73,11 +80,22 @@ class Engine {
   // From now on, virtual CPUs whose state changes are put there too; null: nowhere.
   void watch_vcpus(std::vector<VcpuIndex>* changed) { changed_vcpus_ = changed; }
 
-  // Events that were lost behind the last one of a CPU.
+  // From now on, what is about to change is told there, so that it can be cut into periods; null:
+  // nowhere.
+  void watch_periods(PeriodCutter* cutter);
+
+  // Whether it is a kernel's: who runs, and what was lost, is true of the CPU. A program's trace
+  // has meanings of its own at most, and its clock is read by the program: near a switch it may
+  // seem to run where it does not any more. What is sampled beside the events is read by somebody
+  // else still.
+  static bool tells_of_cpus(const trace::Trace& trace);
+  // Events that were lost behind the last one of a CPU, in such a trace.
   void lose_rest(CpuId cpu);
-  // Charges everything up to `time`, and tells the index. To be called at the end; or on the way,
-  // for whoever wants to look: the engine goes on from there.
+  // Charges everything up to `time`. To be called at the end; or on the way, for whoever wants to
+  // look: the engine goes on from there.
   void settle_all(int64_t time);
+  // The same, and tells the index what has not ended. To be called before each of its checkpoints.
+  void tell_index(int64_t time);
   // The statistics begin here.
   void reset_statistics(int64_t time);
 
@@ -92,6 +110,8 @@ class Engine {
   const BlockDevices& block_devices() const { return block_devices_; }
   const Interfaces& interfaces() const { return interfaces_; }
   const Memory& memory() const { return memory_; }
+  const Counters& counters() const { return counters_; }
+  const Throttling& throttling() const { return throttling_; }
   // From entry to exit, of each line and vector by its name.
   const std::map<std::pair<Mode, NameId>, Durations>& interrupts() const { return interrupts_; }
   // Event types by the number that the statistics call them.
@@ -112,7 +132,7 @@ class Engine {
   using Word = trace::Word;
   using Role = trace::Role;
 
-  const TypeUse* add_type(const trace::EventType& type, bool tells);
+  const TypeUse* add_type(const trace::EventType& type, bool tells, bool is_sample = false);
   Cpu& cpu_at(CpuIndex index);
   void add_cpu(CpuIndex index);
   int64_t part(const trace::Event& event, Role role, int64_t otherwise = 0) const;
@@ -133,6 +153,7 @@ class Engine {
   void settle(CpuIndex index, int64_t time);
   void show(CpuIndex index);
   void set_task_state(TaskId id, int64_t time, TaskState state, uint32_t info);
+  void tell_state(TaskId id, int64_t time, TaskState state);
   void lose(CpuIndex index);
   void miss_switch(CpuIndex index);
   TaskId forget_task(CpuIndex index);
@@ -177,6 +198,7 @@ class Engine {
   void on_block(const trace::Event& event, TaskId task);
   void on_network(const trace::Event& event);
   void on_memory(const trace::Event& event, CpuIndex index, TaskId task);
+  void on_sample(const trace::Event& event, CpuIndex index);
 
   NameId syscall_name(int64_t number);
   NameId interrupt_name(const trace::Event& event, const TypeUse& use);
@@ -201,13 +223,16 @@ class Engine {
   Tasks tasks_;
   Vms vms_;
   std::vector<VcpuIndex>* changed_vcpus_ = nullptr;
+  PeriodCutter* cutter_ = nullptr;
   std::unordered_map<Tid, Owner> owners_;  // by process
   Names names_;
   Statistics statistics_;
-  Descriptors descriptors_{tasks_, names_};
-  BlockDevices block_devices_;
+  Descriptors descriptors_{tasks_, names_, losses_, now_, index_};
+  BlockDevices block_devices_{index_};
   Interfaces interfaces_;
   Memory memory_;
+  Counters counters_;
+  Throttling throttling_;
   std::map<std::pair<Mode, NameId>, Durations> interrupts_;
   trace::TypeTable<TypeUse> types_;
   std::vector<const trace::EventType*> type_list_;
@@ -226,7 +251,8 @@ class Engine {
 struct Engine::TypeUse {
   uint32_t number = 0;
   Word word = Word::None;
-  bool tells = false;        // it is a kernel's: who runs, and what was lost, is true of the CPU
+  bool tells = false;        // see tells_of_cpus()
+  bool is_sample = false;    // of counters, or of cgroups
   NameId submode = kNoName;  // where all events of the type have the same
 };
 
@@ -243,6 +269,8 @@ inline void Engine::settle(CpuIndex index, int64_t time) {
 inline void Engine::set_task_state(TaskId id, int64_t time, TaskState state, uint32_t info) {
   Task& task = tasks_[id];
   if (task.state == state && task.info == info) return;
+  if (cutter_ != nullptr) [[unlikely]]
+    tell_state(id, time, state);
   if (time > task.since) {
     task.ns[static_cast<size_t>(task.state)] += static_cast<uint64_t>(time - task.since);
     task.since = time;

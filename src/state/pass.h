@@ -9,6 +9,7 @@
 
 #include "state/fusion.h"
 #include "state/machine.h"
+#include "state/periods.h"
 #include "trace/merge.h"
 #include "trace/summary.h"
 #include "trace/trace.h"
@@ -30,10 +31,26 @@ class Pass {
   std::optional<Nanoseconds> begin;
   std::optional<Nanoseconds> end;  // included
 
+  // Cuts everything into periods of this length, on times that count from `clock`; each is given to
+  // `at_period`.
+  struct PeriodLength {
+    Nanoseconds length;
+    std::string clock;
+  };
+  std::optional<PeriodLength> periods;
+  Periods::Take at_period;
+
   // Called at each event, when the engine knows in which state it found its CPU; `trace` is the
   // number of the event's trace. False: enough.
   std::function<bool(const trace::Event&, size_t trace, const Engine&)> at_event;
   trace::ProgressCallback progress;
+
+  // Traces, by their numbers, that are still being recorded: they are followed. Where nothing more
+  // of them is there yet, and now and then, `at_pause` is called, which says whether to go on.
+  std::vector<size_t> growing;
+  std::function<bool()> at_pause;
+  // From there: tells the indexes all up to now, for whoever opens them. Gives the time that it is.
+  Result<int64_t> checkpoint();
 
   void run();
 
@@ -48,17 +65,20 @@ class Pass {
  private:
   bool take(const trace::Event& event, size_t stream);
   void start_period();
+  void start_periods(int64_t begin);
   void report_progress(const trace::Merge& merge) const;
   void finish(const trace::Merge& merge);
 
   const Traces& traces_;
   std::vector<Machine> machines_;
   std::unique_ptr<Fusion> fusion_;
+  std::unique_ptr<Periods> periods_;
   std::vector<size_t> machine_of_;  // each trace's
   std::vector<size_t> trace_of_;    // each stream's
   std::vector<Error> problems_;
   trace::Trace::Span span_{};
   bool in_period_ = false;
+  int64_t known_until_ = INT64_MIN;  // of growing traces: nothing comes before
 };
 
 }  // namespace strata::state
