@@ -16,6 +16,7 @@
 #include "record/event_choice.h"
 #include "record/registry.h"
 #include "record/session.h"
+#include "record/thread_counters.h"
 
 namespace strata::cli {
 namespace {
@@ -228,6 +229,7 @@ Status choose_events(const RecordArguments& arguments, record::SessionRequest& r
   if (!app) return std::move(app).error();
   const Result<uint32_t> contexts = record::parse_contexts(arguments.contexts);
   if (!contexts) return contexts.error();
+  if (Status status = record::check_thread_counters(*contexts); !status) return status;
   app->contexts = *contexts;
   app->buffer_bytes = request.buffer_bytes;
   app->policy = request.app.policy;

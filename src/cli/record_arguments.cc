@@ -50,8 +50,8 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
                "asks for the kernel's events (docs/probe.md); repeatable")
       ->type_name("FILE|PID|NAME");
   add_repeated(*record, "--context", arguments.contexts,
-               "What their events tell besides, of the thread that they are of: tid, comm, cpu;\n"
-               "repeatable, or a,b")
+               "What their events tell besides, of the thread that they are of: tid, comm, cpu,\n"
+               "cycles, instructions, cache-misses, branch-misses; repeatable, or a,b")
       ->delimiter(',')
       ->type_name("NAME,...");
   record

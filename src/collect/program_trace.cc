@@ -62,6 +62,12 @@ std::vector<ctf::NewField> declared_contexts(uint32_t mask) {
   if ((mask & abi::kNameContext) != 0)
     fields.push_back(ctf::text_field("procname", abi::kNameLength));
   if ((mask & abi::kCpuContext) != 0) fields.push_back(ctf::integer_field("cpu_id", 32, false));
+  static constexpr const char* kCounterFields[abi::kCounters] = {
+      "perf_thread_cpu_cycles", "perf_thread_instructions", "perf_thread_cache_misses",
+      "perf_thread_branch_misses"};
+  for (size_t counter = 0; counter < abi::kCounters; ++counter)
+    if ((mask & abi::counter_context(counter)) != 0)
+      fields.push_back(ctf::integer_field(kCounterFields[counter], 64, false));
   return fields;
 }
 
@@ -124,6 +130,8 @@ std::byte* ProgramTrace::put_contexts(std::byte* at, Bytes record_contexts) cons
   put(abi::kTidContext, contexts.tid);
   put(abi::kNameContext, contexts.name);
   put(abi::kCpuContext, contexts.cpu);
+  for (size_t counter = 0; counter < abi::kCounters; ++counter)
+    put(abi::counter_context(counter), contexts.counts[counter]);
   return at;
 }
 

@@ -37,7 +37,8 @@ struct TraceTotals {
 //     spans        begin (on the trace's clock), duration_ns; the event's own time is the span's
 //     end with strings or sequences   truncated: 1 where one was longer
 //
-// Events tell the contexts that were asked for, as LTTng calls them: vtid, procname, cpu_id.
+// Events tell the contexts that were asked for, as LTTng calls them: vtid, procname, cpu_id, and
+// perf_thread_cpu_cycles, _instructions, _cache_misses, _branch_misses.
 // Packets tell the process: pid and procname. Losses are in their events_discarded.
 //
 // Fields lie in an event as in the record: whoever writes copies them.
@@ -59,7 +60,8 @@ class ProgramTrace {
 
   // What each event has before its fields.
   size_t context_size() const { return context_size_; }
-  // Gives where the fields go. Of what the record does not tell: no thread, no name, CPU 0.
+  // Gives where the fields go. Of what the record does not tell: no thread, no name, CPU 0,
+  // probe::abi::kNoCount.
   std::byte* put_contexts(std::byte* at, Bytes record_contexts) const;
 
   TraceTotals totals;  // kept by who writes

@@ -29,6 +29,8 @@ std::optional<RecordContexts> RecordContexts::read(Bytes bytes) {
   take(abi::kTidContext, read.tid);
   take(abi::kNameContext, read.name);
   take(abi::kCpuContext, read.cpu);
+  for (size_t counter = 0; counter < abi::kCounters; ++counter)
+    take(abi::counter_context(counter), read.counts[counter]);
   return read;
 }
 

@@ -21,7 +21,13 @@ struct RecordContexts {
   int32_t tid = -1;
   std::array<char, probe::abi::kNameLength> name{};
   uint32_t cpu = 0;
+  std::array<uint64_t, probe::abi::kCounters> counts = no_counts();
 
+  static constexpr std::array<uint64_t, probe::abi::kCounters> no_counts() {
+    std::array<uint64_t, probe::abi::kCounters> counts;
+    counts.fill(probe::abi::kNoCount);
+    return counts;
+  }
   // From where they begin; nothing, where these bytes are none.
   static std::optional<RecordContexts> read(Bytes bytes);
 };

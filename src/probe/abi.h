@@ -62,7 +62,7 @@
 
 namespace strata::probe::abi {
 
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 
 // ---- Sites ----
 
@@ -151,12 +151,21 @@ enum : uint32_t {
   kTidContext = 1,   // int32_t: as its PID namespace numbers it
   kNameContext = 2,  // char[kNameLength], with a NUL
   kCpuContext = 4,   // uint32_t: the CPU it ran on
-  kAllContexts = 7,
+  // Performance counters of the thread, uint64_t each, what it did in user space since its first
+  // event; kNoCount where that is not known. Bits 3 to 6, in the order of kCounterEvents.
+  kCounterContexts = 0x78,
+  kAllContexts = 0x7f,
 };
 inline constexpr uint32_t kNameLength = 16;
+inline constexpr uint32_t kCounters = 4;
+inline constexpr uint64_t kNoCount = UINT64_MAX;
+// As perf_event_open() numbers them: cycles, instructions, cache misses, mispredicted branches.
+inline constexpr uint64_t kCounterEvents[kCounters] = {0, 1, 3, 5};
+constexpr uint32_t counter_context(size_t counter) { return 8u << counter; }
 constexpr uint32_t context_size(uint32_t mask) {
   return 4 + ((mask & kTidContext) != 0 ? 4 : 0) + ((mask & kNameContext) != 0 ? kNameLength : 0) +
-         ((mask & kCpuContext) != 0 ? 4 : 0);
+         ((mask & kCpuContext) != 0 ? 4 : 0) +
+         8 * static_cast<uint32_t>(__builtin_popcount(mask & kCounterContexts));
 }
 
 // The first record of every block.

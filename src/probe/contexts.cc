@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "probe/counters.h"
 #include "probe/cpu_ring.h"
 
 namespace strata::probe {
@@ -58,7 +59,8 @@ void put_contexts(std::byte* at, uint32_t mask, const Attachment& on, const std:
     prctl(PR_GET_NAME, at);
     at += abi::kNameLength;
   }
-  if ((mask & abi::kCpuContext) != 0) put(at, cpu_number(rseq));
+  if ((mask & abi::kCpuContext) != 0) at = put(at, cpu_number(rseq));
+  if ((mask & abi::kCounterContexts) != 0) put_counters(at, mask, on);
   errno = error;
 }
 

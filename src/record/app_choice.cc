@@ -181,19 +181,4 @@ Result<AppRequest> choose_probes(const std::vector<std::string>& programs,
   return request;
 }
 
-Result<uint32_t> parse_contexts(const std::vector<std::string>& names) {
-  uint32_t mask = 0;
-  for (const std::string& name : names) {
-    if (name == "tid")
-      mask |= probe::abi::kTidContext;
-    else if (name == "comm")
-      mask |= probe::abi::kNameContext;
-    else if (name == "cpu")
-      mask |= probe::abi::kCpuContext;
-    else
-      return Error{"", std::nullopt, "--context is tid, comm or cpu, not '" + name + "'"};
-  }
-  return mask;
-}
-
 }  // namespace strata::record

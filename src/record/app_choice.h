@@ -58,7 +58,4 @@ Result<AppRequest> choose_probes(const std::vector<std::string>& programs,
                                  std::vector<EventWish>& wishes,
                                  const std::vector<std::string>& filters_for_all);
 
-// "tid,comm,cpu", as a mask.
-Result<uint32_t> parse_contexts(const std::vector<std::string>& names);
-
 }  // namespace strata::record

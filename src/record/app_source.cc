@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <filesystem>
 #include <set>
 
 #include "record/program_parts.h"
 #include "record/registry.h"
+#include "record/to_disk.h"
 
 namespace strata::record {
 namespace abi = probe::abi;
@@ -95,7 +97,7 @@ std::vector<std::pair<std::string, std::string>> AppSource::environment() const 
 
 void AppSource::prepare(const std::string& folder, const HostClock& clock) {
   clock_ = &clock;
-  options_.folder = folder;
+  options_.folder = folder_ = folder;
   options_.declared_clock = clock.ctf_clock();
   if (clock.state_clock() != kernel::StateClock::Tsc)
     options_.clock = abi::Clock::MonotonicRaw;
@@ -167,6 +169,14 @@ SourceStatus AppSource::status() {
     return sum;
   }
   return sum += sum_of(collector_->traces());
+}
+
+void AppSource::to_disk() {
+  const auto since = on_disk_;
+  // The clock of files is some milliseconds behind.
+  on_disk_ = std::filesystem::file_time_type::clock::now() - std::chrono::seconds(1);
+  for (const auto& trace : collector_->traces())
+    changed_files_to_disk(folder_ + "/" + trace.folder, since);
 }
 
 Result<std::vector<recording::Part>> AppSource::continue_in(const std::string& folder) {

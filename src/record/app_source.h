@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +42,10 @@ class AppSource final : public Source {
   // From here on into another recording's folder, without losing an event: gives the parts that are
   // complete now.
   Result<std::vector<recording::Part>> continue_in(const std::string& folder);
+
+  // What was written to the traces since the last time is on the disk. What was drained is written
+  // within a tenth of a second.
+  void to_disk();
 
   // Of a flight: what the rings hold now.
   using Copies = std::vector<collect::RingsCopy>;
@@ -85,6 +90,8 @@ class AppSource final : public Source {
   bool command_;
   bool by_kernel_;  // it switches the sites on
   const HostClock* clock_ = nullptr;
+  std::string folder_;
+  std::filesystem::file_time_type on_disk_ = std::filesystem::file_time_type::min();
   collect::CollectorOptions options_;
   std::unique_ptr<collect::Collector> collector_;
   std::vector<collect::SwitchedSites> switched_;

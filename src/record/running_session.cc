@@ -237,8 +237,9 @@ bool RunningSession::is_over(Clock::time_point now) {
 void RunningSession::tick(Clock::time_point now) {
   constexpr auto kTick = std::chrono::seconds(1);
   constexpr auto kBetweenAnchors = std::chrono::minutes(5);
-  if (kernel_ && now >= next_sync_) {
-    kernel_->to_disk();
+  if (now >= next_sync_) {
+    if (kernel_) kernel_->to_disk();
+    if (app_) app_->to_disk();
     next_sync_ = Clock::now() + request_.sync;
   }
   if (now >= next_anchor_) {
@@ -276,7 +277,8 @@ SessionStatus RunningSession::status(Clock::time_point now) {
 
 void RunningSession::wait() {
   next_anchor_ = begin_ + std::chrono::minutes(5);
-  next_sync_ = kernel_ ? begin_ + request_.sync : Clock::time_point::max();
+  next_sync_ =
+      kernel_ || (app_ && !request_.flight) ? begin_ + request_.sync : Clock::time_point::max();
   next_tick_ = begin_ + std::chrono::seconds(1);
   if (chunks_) next_tending_ = chunk_begin_ = begin_;
   for (Clock::time_point now = Clock::now(); !is_over(now); now = Clock::now()) {

@@ -101,8 +101,25 @@ TEST_F(RingReader, ContextsPrecedeTheFields) {
   EXPECT_EQ(kept.field, 99u);
 }
 
+TEST(RecordContexts, CountersFollowTheOthersInTheOrderOfTheirBits) {
+  const uint32_t mask = abi::kTidContext | abi::counter_context(0) | abi::counter_context(3);
+  std::vector<std::byte> bytes(abi::context_size(mask));
+  ASSERT_EQ(bytes.size(), 4u + 4u + 8u + 8u);
+  const int32_t tid = 4711;
+  const uint64_t cycles = 0x123456789abcdef0, misses = 42;
+  std::memcpy(bytes.data(), &mask, 4);
+  std::memcpy(bytes.data() + 4, &tid, 4);
+  std::memcpy(bytes.data() + 8, &cycles, 8);
+  std::memcpy(bytes.data() + 16, &misses, 8);
+  const std::optional<collect::RecordContexts> read = collect::RecordContexts::read(bytes);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->tid, 4711);
+  EXPECT_THAT(read->counts, ElementsAre(cycles, abi::kNoCount, abi::kNoCount, misses));
+  EXPECT_FALSE(collect::RecordContexts::read(Bytes(bytes).first(bytes.size() - 1)));
+}
+
 TEST_F(RingReader, ContextsThatAreNoneArePassedOverUpToTheNextBlock) {
-  for (const uint32_t mask : {uint32_t{abi::kTidContext}, uint32_t{8}}) {  // too short; unknown
+  for (const uint32_t mask : {uint32_t{abi::kTidContext}, uint32_t{128}}) {  // too short; unknown
     maker_.open_block();
     maker_.add(16, mask);
     maker_.put<uint32_t>(maker_.head() - 8, abi::make_word(16, 16) | abi::kContextBit);

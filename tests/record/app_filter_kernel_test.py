@@ -3,6 +3,7 @@
 """`strata record --app` with -F and --context: exactly the events that were asked for, with who wrote them."""
 
 import json
+import re
 import shutil
 import subprocess
 
@@ -79,6 +80,23 @@ def which_probes(folder, emitter):
     assert done.returncode != 0 and "mood" in done.stderr, done.stderr
 
 
+def counters(folder, emitter):
+    """What the processor counted of a thread grows from event to event; or it is refused, and why is said."""
+    out = folder / "counters"
+    done = machine.run("record", "--no-state", "-o", out, "--app", emitter.program, "-e",
+                       "emitter:order", "--context", "cycles,instructions,tid", "--", emitter.program,
+                       emitter.file(), "orders", 100)
+    if done.returncode != 0:
+        assert not out.exists(), list(out.iterdir())
+        assert re.search(r"--context cycles: .*(has no such counter|not allowed|rdpmc)", done.stderr), done.stderr
+        return
+    events = machine.events(out)
+    assert len(events) == 100, len(events)
+    for name in ("perf_thread_cpu_cycles", "perf_thread_instructions"):
+        counts = [event["context"][name] for event in events]
+        assert all(a < b for a, b in zip(counts, counts[1:])), counts
+
+
 def contexts(folder, emitter):
     """Thread, name and CPU are what the thread itself found, also in a forked child."""
     out, threads = folder / "contexts", 4
@@ -119,5 +137,5 @@ def together(folder, emitter):
     assert all(list(event["context"]) == ["cpu_id"] for event in events), events[0]
 
 
-programs.run(counts, which_probes, contexts, together)
+programs.run(counts, which_probes, counters, contexts, together)
 print("what was asked for is there, and nothing else")
