@@ -138,9 +138,12 @@ class Collector {
     setenv(probe::abi::kSocketVariable, (folder_ + "/socket").c_str(), 1);
     thread_ = std::thread([this, listener = std::move(*listener)]() mutable {
       pollfd ready{listener.descriptor(), POLLIN, 0};
-      poll(&ready, 1, -1);
-      const std::optional<collect::Asking> program = listener.next();
-      if (!program) std::abort();
+      std::optional<collect::Asking> program;
+      // Nobody yet, where it was interrupted between connecting and asking.
+      while (!program) {
+        poll(&ready, 1, -1);
+        program = listener.next();
+      }
       collect::RingLayout layout;
       layout.rings = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_CONF));
       layout.policy = probe::abi::Policy::Overwrite;

@@ -84,6 +84,7 @@ struct StateArguments {
   std::vector<std::string> paths;
   std::string at;
   bool all = false;  // tasks of which nothing is known, too
+  bool follow = false;
   bool json = false;
 };
 
@@ -91,7 +92,8 @@ struct PsArguments {
   std::vector<std::string> paths;
   std::string at;  // empty: the end
   bool threads = false;
-  bool all = false;  // those that ended, too
+  bool files = false;  // their open descriptors
+  bool all = false;    // those that ended, too
   bool json = false;
 };
 

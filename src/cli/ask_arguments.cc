@@ -12,7 +12,7 @@ CLI::App* add_stats(CLI::App& app, StatsArguments& arguments) {
   stats->add_option("PATH", arguments.paths, "Traces, taken together")->required();
   add_repeated(*stats, "--by", arguments.by,
                "Told apart by these: machine, cpu, pid, tid, comm, vm, vcpu, user, container,\n"
-               "mode, submode (which system call, interrupt, exit reason), event")
+               "cgroup, mode, submode (which system call, interrupt, exit reason), event")
       ->delimiter(',')
       ->type_name("KEY,...");
   stats
@@ -47,10 +47,17 @@ CLI::App* add_state(CLI::App& app, StateArguments& arguments) {
       app.add_subcommand("state", "What every CPU, task and virtual CPU was doing at a moment");
   state->group(kAsk);
   state->add_option("PATH", arguments.paths, "Traces, taken together")->required();
-  state->add_option("--at", arguments.at, "The moment")->required()->type_name("TIME");
+  CLI::Option* at = state->add_option("--at", arguments.at, "The moment")->type_name("TIME");
+  state
+      ->add_flag("--follow", arguments.follow,
+                 "As it is now, each second, of a running session: PATH is its name or folder.\n"
+                 "Meanwhile its index grows, and others who ask about it find it there")
+      ->excludes(at);
   state->add_flag("--all", arguments.all, "Tasks that ended, or of which nothing is known, too");
   add_json(*state, arguments.json, "One JSON object");
-  state->footer(std::string(kTimeHelp) + "\n\nExample:\n  strata state trace.dat --at +1.5s");
+  state->footer(std::string(kTimeHelp) +
+                "\n\nExamples:\n  strata state trace.dat --at +1.5s\n"
+                "  strata state nightly --follow");
   return state;
 }
 
@@ -60,10 +67,13 @@ CLI::App* add_ps(CLI::App& app, PsArguments& arguments) {
   ps->add_option("PATH", arguments.paths, "Traces, taken together")->required();
   ps->add_option("--at", arguments.at, "As they were at this moment (the end)")->type_name("TIME");
   ps->add_flag("-T,--threads", arguments.threads, "Their threads, too");
+  ps->add_flag("--files", arguments.files,
+               "The descriptors that they have open, with what went through each");
   ps->add_flag("--all", arguments.all, "Those that ended, too");
   add_json(*ps, arguments.json, "One JSON object");
   ps->footer(std::string(kTimeHelp) +
-             "\n\nExamples:\n  strata ps trace.dat\n  strata ps recording --at +2s -T");
+             "\n\nExamples:\n  strata ps trace.dat\n  strata ps recording --at +2s -T\n"
+             "  strata ps recording --files --at -1s");
   return ps;
 }
 
@@ -80,9 +90,9 @@ CLI::App* add_query(CLI::App& app, QueryArguments& arguments) {
   query->add_flag("--json", arguments.json, "An array of JSON objects")->excludes(csv);
   query->footer(
       "Tables: event (with every field as a column), event_type, trace; cpu, cpu_state,\n"
-      "sched_slice, irq, process, thread, state, syscall, wakeup, migration, vm, vcpu,\n"
-      "vcpu_state, vm_exit. .schema tells all their columns. at('+2s') is a time, said as in\n"
-      "--begin of other commands.\n\n"
+      "sched_slice, irq, process, thread, state, syscall, wakeup, migration, fd, block_io,\n"
+      "vm, vcpu, vcpu_state, vm_exit, fused_cpu, fused_state. .schema tells all their\n"
+      "columns. at('+2s') is a time, said as in --begin of other commands.\n\n"
       "Examples:\n"
       "  strata query trace.dat 'SELECT name, count(*) FROM event GROUP BY name'\n"
       "  strata query trace.dat \"SELECT time, next_comm FROM event WHERE name = 'sched_switch'\n"

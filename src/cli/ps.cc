@@ -69,6 +69,23 @@ class Tree {
   std::map<TaskId, std::vector<TaskId>> children_;
 };
 
+// What performance counters counted while the task ran, by their names.
+std::map<std::string, uint64_t> counters_of(const Engine& engine, TaskId id) {
+  std::map<std::string, uint64_t> counters;
+  const std::vector<uint64_t> counts = engine.counters().of(id);
+  for (size_t i = 0; i < counts.size(); ++i) counters[engine.counters().names()[i]] = counts[i];
+  return counters;
+}
+
+// Of the task's cgroup, where that has a CPU limit: it is no sum of its tasks' waiting.
+std::optional<uint64_t> throttled_ns(const Engine& engine, const Task& task) {
+  const state::Owner* owner = engine.owner(task.tgid);
+  if (owner == nullptr) return std::nullopt;
+  const auto& cgroups = engine.throttling().cgroups();
+  const auto found = cgroups.find(owner->cgroup);
+  return found == cgroups.end() ? std::nullopt : std::optional(found->second.throttled_ns);
+}
+
 std::string number_text(Tid tid) { return tid == kNoTid ? "" : std::to_string(raw(tid)); }
 
 uint64_t ns_in(const Task& task, TaskState state) { return task.ns[static_cast<size_t>(state)]; }
@@ -109,9 +126,10 @@ class HostView {
 
 void put_text(const Engine& engine, const HostView& host, const PsArguments& arguments,
               const Style& style, TextBuffer& out) {
-  std::vector<std::string> headings = {"name",       "pid",        "tid",   "state",
-                                       "user",       "container",  "vm",    "CPU ms",
-                                       "waiting ms", "blocked ms", "faults"};
+  std::vector<std::string> headings = {"name",       "pid",        "tid",    "state",
+                                       "user",       "container",  "vm",     "CPU ms",
+                                       "waiting ms", "blocked ms", "faults", "cgroup throttled ms"};
+  std::ranges::copy(engine.counters().names(), std::back_inserter(headings));
   if (host.is_there()) {
     headings.emplace_back("preempted ms");
     headings.emplace_back("hypervisor ms");
@@ -138,6 +156,9 @@ void put_text(const Engine& engine, const HostView& host, const PsArguments& arg
         ms_text(ns_in(task, TaskState::WaitCpu)),
         ms_text(blocked_ns(task)),
         grouped(task.faults)};
+    const std::optional<uint64_t> throttled = throttled_ns(engine, task);
+    cells.push_back(throttled ? ms_text(*throttled) : std::string());
+    for (const uint64_t count : engine.counters().of(id)) cells.push_back(grouped(count));
     if (host.is_there()) {
       cells.push_back(ms_text(host.preempted_ns(id)));
       cells.push_back(ms_text(host.hypervisor_ns(id)));
@@ -145,6 +166,56 @@ void put_text(const Engine& engine, const HostView& host, const PsArguments& arg
     table.add(std::move(cells));
   });
   table.put(style, 0, out);
+}
+
+// Of processes, since threads share theirs: calls `visit` with each descriptor and its file.
+template <typename F>
+void each_descriptor(const Engine& engine, TaskId id, F&& visit) {
+  const Task& task = engine.tasks()[id];
+  if (task.tgid != kNoTid && task.tgid != task.tid) return;
+  const state::Descriptors& all = engine.descriptors();
+  for (const state::Descriptor& one : all.of(id))
+    visit(one, all.files().files()[all.files()[one.open].file]);
+}
+
+std::string_view maker_of(const state::Descriptor& descriptor) {
+  return descriptor.made_by == nullptr ? "" : descriptor.made_by->name;
+}
+
+void put_files(const Engine& engine, const PsArguments& arguments, const Style& style,
+               TextBuffer& out) {
+  Table table({"name", "pid", "fd", "kind", "leads to", "reads", "bytes read", "writes",
+               "bytes written", "opened by", "exec closes"});
+  for (const size_t column : {3u, 4u, 9u, 10u}) table.align_left(column);
+  Tree(engine, false, arguments.all).each([&](TaskId id, size_t) {
+    const Task& task = engine.tasks()[id];
+    each_descriptor(engine, id, [&](const state::Descriptor& one, const state::File& file) {
+      table.add({engine.names().text(task.name), number_text(task.tid), std::to_string(one.fd),
+                 std::string(name_of(file.kind)), engine.names().text(file.name),
+                 grouped(one.traffic.reads), grouped(one.traffic.read_bytes),
+                 grouped(one.traffic.writes), grouped(one.traffic.written_bytes),
+                 std::string(maker_of(one)), one.close_on_exec ? "yes" : ""});
+    });
+  });
+  table.put(style, 0, out);
+}
+
+Json files_of(const Engine& engine, TaskId id) {
+  Json files = Json::array();
+  each_descriptor(engine, id, [&](const state::Descriptor& one, const state::File& file) {
+    files.push_back({{"fd", one.fd},
+                     {"kind", name_of(file.kind)},
+                     {"name", engine.names().text(file.name)},
+                     {"inode", file.inode == 0 ? Json() : Json(file.inode)},
+                     {"reads", one.traffic.reads},
+                     {"read_bytes", one.traffic.read_bytes},
+                     {"writes", one.traffic.writes},
+                     {"written_bytes", one.traffic.written_bytes},
+                     {"opened_by", maker_of(one)},
+                     {"since_ns", one.since},
+                     {"close_on_exec", one.close_on_exec}});
+  });
+  return files;
 }
 
 Json json_of(const std::string& machine, const Engine& engine, const HostView& host,
@@ -171,11 +242,15 @@ Json json_of(const std::string& machine, const Engine& engine, const HostView& h
                      {"faults", task.faults},
                      {"migrations", task.migrations},
                      {"wakeups", task.wakeups}});
+    if (const auto throttled = throttled_ns(engine, task))
+      tasks.back()["cgroup_throttled_ns"] = *throttled;
+    if (!engine.counters().names().empty()) tasks.back()["counters"] = counters_of(engine, id);
     if (task.vcpu != state::kNoVcpu) {
       const state::Vcpu& vcpu = engine.vms().vcpus()[task.vcpu];
       tasks.back()["vm"] = engine.vm_name(vcpu.vm);
       tasks.back()["vcpu"] = vcpu.number;
     }
+    if (arguments.files) tasks.back()["files"] = files_of(engine, id);
     if (!host.is_there()) return;
     Json& really = tasks.back()["really_ns"] = Json::object();
     const state::VcpuTimes times = host.times(id);
@@ -204,7 +279,10 @@ int run(const PsArguments& arguments) {
           }
           const Style style(STDOUT_FILENO);
           if (pass.machines().size() > 1) out.put(style.heading(machine.name) + '\n');
-          put_text(*machine.engine, host, arguments, style, out);
+          if (arguments.files)
+            put_files(*machine.engine, arguments, style, out);
+          else
+            put_text(*machine.engine, host, arguments, style, out);
         }
         if (arguments.json) put_json_object({{"machines", machines}}, out);
       });

@@ -2,8 +2,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <thread>
 
 #include "base/output.h"
 #include "base/progress.h"
@@ -15,6 +17,7 @@
 #include "cli/traces.h"
 #include "state/fused_snapshot.h"
 #include "state/index_store.h"
+#include "state/live_index.h"
 #include "state/pass.h"
 #include "state/snapshot.h"
 
@@ -153,6 +156,17 @@ Json json_of(std::span<const MachineAt> machines, const MachineAt& machine, int6
   return json;
 }
 
+// What the engines of a pass know now.
+std::vector<MachineAt> machines_now(const state::Pass& pass) {
+  std::vector<MachineAt> machines;
+  for (size_t i = 0; i < pass.machines().size(); ++i) {
+    const state::Machine& machine = pass.machines()[i];
+    machines.push_back({machine.name, snapshot_of(*machine.engine), {}});
+    if (pass.fusion() != nullptr) machines.back().guests = pass.fusion()->guests_of(i);
+  }
+  return machines;
+}
+
 // From the index; where there can be none, from the events up to that time.
 std::vector<MachineAt> machines_at(const Traces& traces, int64_t time,
                                    std::vector<Error>& problems) {
@@ -183,17 +197,84 @@ std::vector<MachineAt> machines_at(const Traces& traces, int64_t time,
   pass.progress = callback;
   pass.run();
   std::ranges::copy(pass.problems(), std::back_inserter(problems));
-  for (size_t i = 0; i < pass.machines().size(); ++i) {
-    const state::Machine& machine = pass.machines()[i];
-    machines.push_back({machine.name, snapshot_of(*machine.engine), {}});
-    if (pass.fusion() != nullptr) machines.back().guests = pass.fusion()->guests_of(i);
+  return machines_now(pass);
+}
+
+void put(std::span<const MachineAt> machines, int64_t time, const StateArguments& arguments,
+         TextBuffer& out) {
+  if (arguments.json) {
+    Json all = Json::array();
+    for (const MachineAt& machine : machines) all.push_back(json_of(machines, machine, time));
+    if (arguments.follow)
+      out.put(Json{{"machines", all}}.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
+    else
+      put_json_object({{"machines", all}}, out);
+    return;
   }
-  return machines;
+  const Style style(STDOUT_FILENO);
+  put_fused(time, machines, style, out);
+  for (const MachineAt& machine : machines) {
+    if (machines.size() > 1) out.put(style.heading(machine.name) + '\n');
+    put_guest_cpus(time, machines, machine, style, out);
+    put_text(time, machine.snapshot, arguments.all, style, out);
+  }
+  if (arguments.follow) out.put('\n');
+}
+
+constexpr auto kBetweenStates = std::chrono::seconds(1);
+constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
+
+// The running session, with an index that grows as it does.
+int follow(const StateArguments& arguments) {
+  size_t growing = 0;
+  const Traces traces = follow_recording(arguments.paths.front(), growing);
+  if (traces.opened.empty()) return kExitInput;
+  state::Pass pass(traces.opened);
+  pass.growing = {growing};
+  Result<state::LiveIndex> index = state::LiveIndex::create(*traces.opened[growing]);
+  Status indexing;
+  if (!index)
+    indexing = index.error();
+  else if (pass.machines().size() == 1)
+    indexing = pass.write_index([&](size_t) { return index->path(); }, index->source());
+  if (!indexing) warn("no index: " + indexing.error().text());
+
+  Output out(STDOUT_FILENO);
+  int status = kExitFine;
+  auto next = std::chrono::steady_clock::now();
+  pass.at_pause = [&] {
+    std::this_thread::sleep_for(kBetweenLooks);
+    if (std::chrono::steady_clock::now() < next) return true;
+    next = std::chrono::steady_clock::now() + kBetweenStates;
+    const Result<int64_t> now = pass.checkpoint();
+    if (!now) {
+      complain(now.error());
+      status = kExitInput;
+      return false;
+    }
+    put(machines_now(pass), *now, arguments, out.text());
+    return out.flush();
+  };
+  pass.run();
+  if (const Status written = out.finish(); !written) {
+    complain(written.error());
+    return kExitInput;
+  }
+  return std::max(status, tell_problems(pass.problems()));
 }
 
 }  // namespace
 
 int run(const StateArguments& arguments) {
+  if (arguments.follow) {
+    if (arguments.paths.size() == 1) return follow(arguments);
+    complain("--follow: of one session");
+    return kExitUsage;
+  }
+  if (arguments.at.empty()) {
+    complain("which moment? --at TIME or --follow; strata state --help tells more");
+    return kExitUsage;
+  }
   const Traces traces = open_traces(arguments.paths);
   int status = traces.problems.empty() ? kExitFine : kExitInput;
   if (traces.opened.empty()) return status;
@@ -207,19 +288,7 @@ int run(const StateArguments& arguments) {
   for (const auto& trace : traces.opened)
     std::ranges::copy(trace->problems(), std::back_inserter(problems));
   std::vector<MachineAt> machines = machines_at(traces, time, problems);
-  if (arguments.json) {
-    Json all = Json::array();
-    for (const MachineAt& machine : machines) all.push_back(json_of(machines, machine, time));
-    put_json_object({{"machines", all}}, out.text());
-  } else {
-    const Style style(STDOUT_FILENO);
-    put_fused(time, machines, style, out.text());
-    for (const MachineAt& machine : machines) {
-      if (machines.size() > 1) out.text().put(style.heading(machine.name) + '\n');
-      put_guest_cpus(time, machines, machine, style, out.text());
-      put_text(time, machine.snapshot, arguments.all, style, out.text());
-    }
-  }
+  put(machines, time, arguments, out.text());
   const Status written = out.finish();
   if (!written) problems.push_back(written.error());
   return std::max(status, tell_problems(problems));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/time_text.h"
 #include "cli/ask.h"
@@ -101,13 +102,33 @@ std::string share_text(uint64_t part, uint64_t whole) {
   return text;
 }
 
+std::string seconds_text(const std::optional<uint64_t>& ns) {
+  return ns ? seconds_text(*ns) : std::string();
+}
+
+// Of all rows; a row has those that are not 0.
+std::set<std::string> counters_of(const std::vector<StatRow>& rows) {
+  std::set<std::string> names;
+  for (const StatRow& row : rows)
+    for (const auto& [name, count] : row.counters) names.insert(name);
+  return names;
+}
+
+uint64_t counted(const StatRow& row, const std::string& counter) {
+  const auto found = row.counters.find(counter);
+  return found == row.counters.end() ? 0 : found->second;
+}
+
 void put_table(const std::vector<StatRow>& rows, const std::vector<StatKey>& by, uint64_t whole,
                size_t most, const Style& style, TextBuffer& out) {
   std::vector<std::string> headings;
   for (const StatKey key : by) headings.emplace_back(name_of(key));
   const size_t texts = headings.size();
-  for (const char* heading : {"events", "CPU s", "%", "elapsed s", "cumulative s"})
+  for (const char* heading :
+       {"events", "CPU s", "%", "elapsed s", "cumulative s", "waiting s", "cgroup throttled s"})
     headings.emplace_back(heading);
+  const std::set<std::string> counters = counters_of(rows);
+  std::ranges::copy(counters, std::back_inserter(headings));
   Table table(std::move(headings));
   for (size_t i = 1; i < texts; ++i) table.align_left(i);
   for (size_t i = 0; i < std::min(rows.size(), most); ++i) {
@@ -119,6 +140,9 @@ void put_table(const std::vector<StatRow>& rows, const std::vector<StatKey>& by,
     cells.push_back(share_text(row.cpu_ns, whole));
     cells.push_back(seconds_text(row.elapsed_ns));
     cells.push_back(seconds_text(row.cumulative_ns));
+    cells.push_back(seconds_text(row.waiting_ns));
+    cells.push_back(seconds_text(row.throttled_ns));
+    for (const std::string& counter : counters) cells.push_back(grouped(counted(row, counter)));
     table.add(std::move(cells));
   }
   table.put(style, 0, out);
@@ -187,6 +211,9 @@ void put_json(const state::Pass& pass, const Question& question, TextBuffer& out
     line["cpu_ns"] = row.cpu_ns;
     line["elapsed_ns"] = row.elapsed_ns;
     line["cumulative_ns"] = row.cumulative_ns;
+    if (row.waiting_ns) line["waiting_ns"] = *row.waiting_ns;
+    if (row.throttled_ns) line["throttled_ns"] = *row.throttled_ns;
+    if (!row.counters.empty()) line["counters"] = row.counters;
     rows.push_back(std::move(line));
   }
   put_json_object(json, out);
@@ -201,11 +228,22 @@ std::string csv_cell(const std::string& text) {
 
 void put_csv(const state::Pass& pass, const Question& question, TextBuffer& out) {
   for (const StatKey key : question.by) out.put(std::string(name_of(key)) + ',');
-  out.put("count,cpu_ns,elapsed_ns,cumulative_ns\n");
-  for (const StatRow& row : rows_of(pass, question.by, question)) {
+  const std::vector<StatRow> rows = rows_of(pass, question.by, question);
+  const std::set<std::string> counters = counters_of(rows);
+  out.put("count,cpu_ns,elapsed_ns,cumulative_ns,waiting_ns,throttled_ns");
+  for (const std::string& counter : counters) out.put(',' + csv_cell(counter));
+  out.put('\n');
+  const auto known = [](const std::optional<uint64_t>& ns) {
+    return ',' + (ns ? std::to_string(*ns) : std::string());
+  };
+  for (const StatRow& row : rows) {
     for (const StatKey key : question.by) out.put(csv_cell(row[key]) + ',');
     out.put(std::to_string(row.count) + ',' + std::to_string(row.cpu_ns) + ',' +
-            std::to_string(row.elapsed_ns) + ',' + std::to_string(row.cumulative_ns) + '\n');
+            std::to_string(row.elapsed_ns) + ',' + std::to_string(row.cumulative_ns) +
+            known(row.waiting_ns) + known(row.throttled_ns));
+    for (const std::string& counter : counters)
+      out.put(',' + std::to_string(counted(row, counter)));
+    out.put('\n');
   }
 }
 

@@ -73,6 +73,30 @@ Traces open_or_await_traces(const std::vector<std::string>& paths, tracedat::Liv
   return traces;
 }
 
+Traces follow_recording(const std::string& path, size_t& growing) {
+  Traces traces;
+  const std::optional<record::SessionEntry> session = running_session(path);
+  if (!session) {
+    complain(path + ": is no running session");
+    return traces;
+  }
+  Result<std::unique_ptr<trace::Trace>> live =
+      record::follow_session(*session, tracedat::LivePages::From::Beginning);
+  if (!live) {
+    complain(live.error());
+    return traces;
+  }
+  // What else is there: the state at the beginning.
+  const auto same = [&](const auto& trace) { return trace->info().path == (*live)->info().path; };
+  if (auto others = recording::open_traces(session->folder)) {
+    std::erase_if(*others, same);
+    traces.opened = *std::move(others);
+  }
+  growing = traces.opened.size();
+  traces.opened.push_back(*std::move(live));
+  return traces;
+}
+
 std::optional<trace::Trace::Span> Traces::span() const {
   std::optional<trace::Trace::Span> all;
   for (const auto& trace : opened) {

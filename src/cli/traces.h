@@ -34,6 +34,9 @@ Traces open_traces(const std::vector<std::string>& paths);
 // For who follows them: a folder that holds no trace may get one, and is waited for. What is the
 // name or the folder of a running session is that session, from `from` on.
 Traces open_or_await_traces(const std::vector<std::string>& paths, tracedat::LivePages::From from);
+// The running session of this name or folder: all traces of its recording, of which `growing` is
+// the kernel's, followed from its beginning.
+Traces follow_recording(const std::string& path, size_t& growing);
 
 // Tells what could not be read; gives the exit status.
 int tell_problems(const std::vector<Error>& problems);

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/varint.h"
 #include "history/checksum.h"
 #include "history/times.h"
 #include "history/tokens.h"

@@ -2,8 +2,9 @@
 //
 // The file of a history. It only ever grows: blocks, then a directory of those that came since the
 // directory before, then a footer; the same again with every checkpoint. Whoever opens it begins at
-// the last footer. It is a cache, written and read by one machine: numbers lie as they do there,
-// and what is not exactly as it should be makes it worthless, never wrong.
+// the last checkpoint's footer, wherever a file that still grows, or was cut, has its end. It is a
+// cache, written and read by one machine: numbers lie as they do there, and what is not exactly as
+// it should be makes it worthless, never wrong.
 //
 //   block      summary, columns (block.h)
 //   directory  of what is new since the one before. For each row the length of its key (32 bits)
@@ -21,7 +22,7 @@
 namespace strata::history {
 
 inline constexpr uint64_t kMagic = 0x3159524f54534948;  // "HISTORY1" as it lies in the file
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 
 struct BlockEntry {
   uint64_t offset;  // of its summary, in the file; the columns follow
@@ -41,14 +42,20 @@ struct OpenInterval {
   uint8_t reserved[7];
 };
 
+enum class FooterKind : uint32_t {
+  Directory,   // on the way: intervals that have not ended are missing
+  Checkpoint,  // up to `end` everything is there
+  Complete,    // the same, and nothing more comes
+};
+
 struct Footer {
   uint64_t magic;
   uint32_t version;
-  uint32_t is_complete;  // 1: nothing more comes
-  uint64_t source;       // what it was made from, by its user's reckoning
-  int64_t begin;         // of all rows
-  int64_t end;           // to here every row is known
-  uint64_t directory;    // where the directory is
+  FooterKind kind;
+  uint64_t source;     // what it was made from, by its user's reckoning
+  int64_t begin;       // of all rows
+  int64_t end;         // to here every row is known
+  uint64_t directory;  // where the directory is
   uint64_t directory_size;
   uint64_t rows;  // new ones in it
   uint64_t blocks;

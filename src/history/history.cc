@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "history/checksum.h"
+#include "history/footers.h"
 #include "history/pixel_sweep.h"
 #include "history/times.h"
 
@@ -41,29 +41,12 @@ Result<History> History::open(const std::string& path, uint64_t source) {
 }
 
 Status History::read_directories(uint64_t source) {
-  const std::span<const uint8_t> all = bytes();
-  std::vector<Footer> footers;  // the last first
-  uint64_t limit = all.size();
-  for (uint64_t at = all.size() - std::min(all.size(), sizeof(Footer)); at != 0;) {
-    Footer footer;
-    if (at > limit || limit - at < sizeof footer) return damaged();
-    std::memcpy(&footer, all.data() + at, sizeof footer);
-    if (footer.magic != kMagic || footer.directory > at ||
-        footer.directory_size != at - footer.directory || footer.previous > footer.directory ||
-        footer.checksum !=
-            checksum_of(footer, all.subspan(footer.directory, footer.directory_size)))
-      return damaged();
-    if (footer.version != kVersion || footer.source != source)
-      return Error{file_->path(), std::nullopt,
-                   "was made from something else, or by another version"};
-    footers.push_back(footer);
-    limit = footer.directory;
-    at = footer.previous;
-  }
-  if (footers.empty()) return damaged();
+  const Result<std::vector<Footer>> read = read_footers(*file_, kMagic, kVersion, source);
+  if (!read) return read.error();
+  const std::vector<Footer>& footers = *read;
   begin_ = footers.front().begin;
   end_ = footers.front().end;
-  is_complete_ = footers.front().is_complete == 1;
+  is_complete_ = footers.front().kind == FooterKind::Complete;
   for (size_t i = footers.size(); i-- > 0;) {
     if (Status status = read_directory(footers[i]); !status) return status;
     // Only the last one's have not ended.

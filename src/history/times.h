@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/varint.h"
 #include "history/interval.h"
-#include "history/varint.h"
 
 namespace strata::history {
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "history/writer.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "history/checksum.h"
 #include "history/times.h"
@@ -13,25 +9,23 @@
 namespace strata::history {
 namespace {
 
-constexpr size_t kWriteSize = size_t{1} << 20;
 constexpr size_t kDirectoryBlocks = 4096;
 
 }  // namespace
 
 Result<Writer> Writer::create(const std::string& path, uint64_t source, size_t most_open) {
-  FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!file) return system_error(path, "cannot create", errno);
-  return Writer(path, std::move(file), source, most_open);
+  Result<GrowingFile> file = GrowingFile::create(path);
+  if (!file) return std::move(file).error();
+  return Writer(*std::move(file), source, most_open);
 }
 
-Writer::Writer(std::string path, FileDescriptor file, uint64_t source, size_t most_open)
-    : path_(std::move(path)),
-      file_(std::move(file)),
+Writer::Writer(GrowingFile file, uint64_t source, size_t most_open)
+    : file_(std::move(file)),
       source_(source),
       most_open_(most_open),
       encoder_(std::make_unique<BlockEncoder>()) {
   // A footer at 0 is none: something is always before it.
-  append(&kMagic, sizeof kMagic);
+  file_.append(&kMagic, sizeof kMagic);
 }
 
 Row Writer::row(std::string_view key) {
@@ -56,7 +50,7 @@ void Writer::make_room(OpenBlock& block) {
 
 void Writer::write_block(OpenRow& open, Row row) {
   const EncodedBlock encoded = encoder_->encode(open.block);
-  new_blocks_.push_back({.offset = size(),
+  new_blocks_.push_back({.offset = file_.size(),
                          .begin = open.block_begin,
                          .end = open.begin,
                          .row = row,
@@ -64,13 +58,13 @@ void Writer::write_block(OpenRow& open, Row row) {
                          .summary_size = static_cast<uint32_t>(encoded.summary.size()),
                          .columns_size = static_cast<uint32_t>(encoded.columns.size())});
   new_times_.push_back(encoded.times);
-  append(encoded.summary.data(), encoded.summary.size());
-  append(encoded.columns.data(), encoded.columns.size());
+  file_.append(encoded.summary.data(), encoded.summary.size());
+  file_.append(encoded.columns.data(), encoded.columns.size());
   end_ = std::max(end_, open.begin);
   open.block.clear();
   open.block_begin = open.begin;
   // A directory of so many that keeping them does not add up.
-  if (new_blocks_.size() == kDirectoryBlocks) write_directory({});
+  if (new_blocks_.size() == kDirectoryBlocks) write_directory(FooterKind::Directory, {});
 }
 
 // Those that are above the average: half of what is open, or more.
@@ -85,27 +79,9 @@ void Writer::write_largest() {
   }
 }
 
-void Writer::append(const void* data, size_t size) {
-  const auto* bytes = static_cast<const uint8_t*>(data);
-  pending_.insert(pending_.end(), bytes, bytes + size);
-  if (pending_.size() >= kWriteSize) flush();
-}
-
-void Writer::flush() {
-  size_t done = 0;
-  while (done < pending_.size() && status_) {
-    const ssize_t size = write(file_.get(), pending_.data() + done, pending_.size() - done);
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) status_ = system_error(path_, "cannot write", errno);
-    done += static_cast<size_t>(std::max<ssize_t>(size, 0));
-  }
-  written_ += pending_.size();
-  pending_.clear();
-}
-
 Status Writer::checkpoint(int64_t time) {
   write_open_rows(time);
-  return status_;
+  return file_.status();
 }
 
 Status Writer::finish(int64_t time) {
@@ -123,11 +99,11 @@ void Writer::write_open_rows(int64_t time) {
     intervals.push_back({open.begin, row, open.info, open.state, {}});
     end_ = std::max(end_, open.begin);
   }
-  write_directory(intervals);
-  flush();
+  write_directory(is_complete_ ? FooterKind::Complete : FooterKind::Checkpoint, intervals);
+  file_.flush();
 }
 
-void Writer::write_directory(const std::vector<OpenInterval>& intervals) {
+void Writer::write_directory(FooterKind kind, const std::vector<OpenInterval>& intervals) {
   std::vector<uint8_t> directory;
   const auto put = [&](const void* data, size_t size) {
     const auto* bytes = static_cast<const uint8_t*>(data);
@@ -144,11 +120,11 @@ void Writer::write_directory(const std::vector<OpenInterval>& intervals) {
 
   Footer footer{.magic = kMagic,
                 .version = kVersion,
-                .is_complete = is_complete_ ? 1u : 0u,
+                .kind = kind,
                 .source = source_,
                 .begin = std::min(begin_, end_),
                 .end = end_,
-                .directory = size(),
+                .directory = file_.size(),
                 .directory_size = directory.size(),
                 .rows = new_keys_.size(),
                 .blocks = new_blocks_.size(),
@@ -156,9 +132,9 @@ void Writer::write_directory(const std::vector<OpenInterval>& intervals) {
                 .previous = previous_footer_,
                 .checksum = 0};
   footer.checksum = checksum_of(footer, directory);
-  append(directory.data(), directory.size());
-  previous_footer_ = size();
-  append(&footer, sizeof footer);
+  file_.append(directory.data(), directory.size());
+  previous_footer_ = file_.size();
+  file_.append(&footer, sizeof footer);
   new_keys_.clear();
   new_blocks_.clear();
   new_times_.clear();

@@ -8,10 +8,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/file_descriptor.h"
 #include "base/result.h"
 #include "history/block.h"
 #include "history/file.h"
+#include "history/growing_file.h"
 
 namespace strata::history {
 
@@ -74,7 +74,7 @@ class Writer {
     bool is_begun() const { return state != kNotBegun; }
   };
 
-  Writer(std::string path, FileDescriptor file, uint64_t source, size_t most_open);
+  Writer(GrowingFile file, uint64_t source, size_t most_open);
   void begin(OpenRow& open, int64_t time);
   void end_interval(OpenRow& open, Row row, int64_t time) {
     if (!open.block.has_room()) [[unlikely]]
@@ -89,14 +89,10 @@ class Writer {
   void make_room(OpenBlock& block);
   void write_block(OpenRow& open, Row row);
   void write_largest();
-  void append(const void* data, size_t size);
-  void flush();
-  uint64_t size() const { return written_ + pending_.size(); }
   void write_open_rows(int64_t time);
-  void write_directory(const std::vector<OpenInterval>& intervals);
+  void write_directory(FooterKind kind, const std::vector<OpenInterval>& intervals);
 
-  std::string path_;
-  FileDescriptor file_;
+  GrowingFile file_;
   uint64_t source_;
   size_t most_open_;
   std::vector<OpenRow> rows_;
@@ -105,15 +101,12 @@ class Writer {
   std::vector<BlockEntry> new_blocks_;
   std::vector<StateTimes> new_times_;  // of each
   std::unique_ptr<BlockEncoder> encoder_;
-  std::vector<uint8_t> pending_;  // not written to the file yet
-  uint64_t written_ = 0;
   uint64_t previous_footer_ = 0;
   size_t open_bytes_ = 0;
   uint64_t intervals_ = 0;
   int64_t begin_ = INT64_MAX;
   int64_t end_ = INT64_MIN;
   bool is_complete_ = false;
-  Status status_;  // the first error of a write
 };
 
 }  // namespace strata::history

@@ -99,15 +99,18 @@ StatusText parse_status(std::string_view text) {
 
 std::string_view parse_cgroup(std::string_view text) {
   std::string_view longest = "/";
+  std::string_view cpu = "/";
   while (!text.empty()) {
     std::string_view line = take_line(text);
     const std::string_view hierarchy = take_until(line, ':');
-    const std::string_view controllers = take_until(line, ':');
+    std::string_view controllers = take_until(line, ':');
     if (!line.starts_with('/')) continue;
     if (hierarchy == "0" && controllers.empty() && line != "/") return line;
     if (line.size() > longest.size()) longest = line;
+    while (!controllers.empty())
+      if (take_until(controllers, ',') == "cpu") cpu = line;
   }
-  return longest;
+  return cpu == "/" ? longest : cpu;
 }
 
 std::optional<uint64_t> parse_numbered_link(std::string_view link, std::string_view kind) {

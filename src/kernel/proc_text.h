@@ -35,8 +35,10 @@ struct StatusText {
 };
 StatusText parse_status(std::string_view text);
 
-// /proc/PID/cgroup: the path in the unified hierarchy; where that is not in use, the longest of the
-// others'. "/" where it is in none.
+// /proc/PID/cgroup: the path in the unified hierarchy; where that is not in use, in that of the CPU
+// controller, which is the one that samples of throttling name; otherwise the longest of the
+// others'.
+// "/" where it is in none.
 std::string_view parse_cgroup(std::string_view text);
 
 // The number in what a link leads to: "net:[4026531833]", "socket:[17]".

@@ -13,6 +13,9 @@ namespace strata::probe {
 inline constexpr uint64_t kCriticalSection = 8;
 inline constexpr uint64_t kConcurrencyId = 24;
 
+// How far behind a record the ring's line is fetched: two of them, more bring nothing.
+inline constexpr int kPrefetchAhead = 128;
+
 static_assert(sizeof(abi::RingControl) == 1 << 7);
 static_assert(offsetof(abi::RingControl, head) == 0);
 static_assert(offsetof(abi::RingControl, end) == 8);
@@ -95,6 +98,9 @@ static_assert(offsetof(abi::RingControl, end) == 8);
       "7: shlq $32, %%rdx\n"
       "orq %%rdx, %%rax\n"
       "movq %%rax, (%[at])\n"
+      // What comes next to be written was last in the cache of whoever read it, or in none: to be
+      // here by then, without anybody waiting. At the ring's end this is for nothing, and harmless.
+      "prefetchw %c[ahead](%[at], %[size])\n"
       // As they were written before: loading both at once would wait for the two stores.
       "movl 8(%[record]), %%eax\n"
       "movl 12(%[record]), %%edx\n"
@@ -129,7 +135,7 @@ static_assert(offsetof(abi::RingControl, end) == 8);
         [mask] "i"(offsetof(Attachment, mask)),
         [capacity_log2] "i"(offsetof(Attachment, capacity_log2)), [rseq] "r"(rseq),
         [record] "r"(record), [clock] "i"(offsetof(Attachment, clock)), [size] "r"(size),
-        [no_room] "i"(Outcome::NoRoom), [no_ring] "i"(Outcome::NoRing), [stale] "i"(Outcome::Stale)
+        [ahead] "i"(kPrefetchAhead), [no_room] "i"(Outcome::NoRoom), [no_ring] "i"(Outcome::NoRing), [stale] "i"(Outcome::Stale)
       : "rcx", "rdx", "r11", "xmm0", "memory", "cc");
   return outcome;
 }

@@ -40,6 +40,11 @@ bool Condition::accepts(std::string_view text) const {
   return !texts_ || std::ranges::binary_search(*texts_, text, std::less<>());
 }
 
+std::optional<int64_t> Condition::only() const {
+  if (!numbers_ || numbers_->size() != 1) return std::nullopt;
+  return numbers_->front();
+}
+
 bool Condition::is_empty() const {
   return least_ > most_ || (numbers_ && numbers_->empty()) || (texts_ && texts_->empty());
 }

@@ -26,6 +26,8 @@ class Condition {
 
   bool accepts(int64_t number) const;
   bool accepts(std::string_view text) const;
+  // The only number that is accepted, where it is one.
+  std::optional<int64_t> only() const;
   // No value can be accepted.
   bool is_empty() const;
 

@@ -74,7 +74,7 @@ Result<std::unique_ptr<Database>> Database::open(const Traces& traces,
   database->tables_.push_back(std::move(events));
   database->tables_.push_back(event_type_table(traces));
   database->tables_.push_back(trace_table(traces));
-  for (const auto& group : {cpu_tables, task_tables, vm_tables})
+  for (const auto& group : {cpu_tables, task_tables, vm_tables, record_tables, fused_tables})
     std::ranges::move(group(database->machines_), std::back_inserter(database->tables_));
   for (const auto& table : database->tables_)
     if (add_table(sqlite, *table, database->interrupted_) != SQLITE_OK) return failed();

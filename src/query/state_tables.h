@@ -18,4 +18,9 @@ std::vector<std::unique_ptr<Table>> task_tables(Machines& machines);
 // vm, vcpu, vcpu_state, vm_exit
 std::vector<std::unique_ptr<Table>> vm_tables(Machines& machines);
 
+// fd, block_io
+std::vector<std::unique_ptr<Table>> record_tables(Machines& machines);
+// fused_cpu, fused_state
+std::vector<std::unique_ptr<Table>> fused_tables(Machines& machines);
+
 }  // namespace strata::query

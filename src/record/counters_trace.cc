@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "trace/samples.h"
+
 namespace strata::record {
 namespace {
 
@@ -49,6 +51,14 @@ std::string field_name(const kernel::Counter& counter) {
   return name;
 }
 
+// Which fields of the events are counters.
+std::string names_of(const std::vector<kernel::Counter>& counters) {
+  std::string names;
+  for (const kernel::Counter& counter : counters)
+    names += (names.empty() ? "" : ",") + field_name(counter);
+  return names;
+}
+
 ctf::NewTrace description(const CountersTraceOptions& options) {
   ctf::NewTrace trace;
   trace.clock.name = "mono_raw";
@@ -62,7 +72,8 @@ ctf::NewTrace description(const CountersTraceOptions& options) {
                        {"sysname", "Linux"},
                        {"kernel_release", options.kernel},
                        {"tracer_name", "strata"},
-                       {"content", "performance counters"}};
+                       {"content", "performance counters"},
+                       {std::string(trace::kCountersProperty), names_of(options.counters)}};
   return trace;
 }
 

@@ -2,6 +2,7 @@
 #include "record/throttling_source.h"
 
 #include <sys/resource.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <array>
@@ -53,8 +54,13 @@ Status ThrottlingSource::start() {
 Result<ThrottlingSource::Trace> ThrottlingSource::make_trace() const {
   ctf::NewTrace described;
   described.clock = clock_.ctf_clock();
-  described.environment = {
-      {"sysname", "Linux"}, {"tracer_name", "strata"}, {"content", "throttling of cgroups"}};
+  utsname machine{};
+  uname(&machine);
+  described.environment = {{"hostname", std::string(machine.nodename)},
+                           {"sysname", std::string(machine.sysname)},
+                           {"kernel_release", std::string(machine.release)},
+                           {"tracer_name", "strata"},
+                           {"content", "throttling of cgroups"}};
   Result<ctf::Writer> writer = ctf::Writer::create(
       folder_ + "/" + kFolder, described, {.packet_size = kPacketSize, .only_owner = true});
   if (!writer) return std::move(writer).error();

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "state/index_writer.h"
+
 namespace strata::state {
 namespace {
 
@@ -83,6 +85,7 @@ void BlockDevices::merge(const Place& place, TaskId task, int64_t now) {
     auto& [sector, before] = *std::prev(behind);
     if (!before.is_issued && sector + before.sectors == place.sector) {
       before.sectors += place.sectors;
+      ++before.merged;
       return;
     }
   }
@@ -90,6 +93,7 @@ void BlockDevices::merge(const Place& place, TaskId task, int64_t now) {
       place.sector + place.sectors == behind->first) {
     Request joined = behind->second;
     joined.sectors += place.sectors;
+    ++joined.merged;
     requests.erase(behind);
     wish(place, task, now) = joined;
   }
@@ -107,10 +111,14 @@ void BlockDevices::issue(const Place& place, BlockDirection direction, TaskId ta
   request.direction = direction;
   request.is_issued = true;
   request.issued = now;
+  request.first = place.sector;
+  request.all = place.sectors;
   // What was wished for within it was merged into it, whether that was told or not.
   for (auto at = std::next(found);
-       at != requests.end() && at->first - place.sector < place.sectors && !at->second.is_issued;)
+       at != requests.end() && at->first - place.sector < place.sectors && !at->second.is_issued;) {
+    ++request.merged;
     at = requests.erase(at);
+  }
   for_devices(place.device, request, [&](BlockDevice& device) {
     settle(device, now);
     device.deepest = std::max(device.deepest, ++device.in_flight);
@@ -135,6 +143,32 @@ void BlockDevices::complete(const Place& place, int64_t now) {
     ++device.requests;
     device.service.add(now - request.issued);
   });
+  if (index_ == nullptr) return;
+  BlockRecord record = record_of(place.device, place.sector, request, now);
+  record.is_completed = true;
+  index_->block_request(record, true);
+}
+
+BlockRecord BlockDevices::record_of(DeviceId id, uint64_t sector, const Request& request,
+                                    int64_t now) {
+  return {.begin = request.has_wish ? request.wished : request.issued,
+          .end = now,
+          .task = request.task,
+          .device = id,
+          .origin = request.origin,
+          .sector = request.is_issued ? request.first : sector,
+          .sectors = request.is_issued ? request.all : request.sectors,
+          .direction = request.direction,
+          .has_wish = request.has_wish,
+          .is_issued = request.is_issued,
+          .issued = request.issued,
+          .merged = request.merged};
+}
+
+void BlockDevices::tell_open(int64_t now) {
+  for (const auto& [id, requests] : requests_)
+    for (const auto& [sector, request] : requests)
+      index_->block_request(record_of(id, sector, request, now), false);
 }
 
 void BlockDevices::charge(const Place& place, const Request& request) {
@@ -167,6 +201,10 @@ void BlockDevices::settle(BlockDevice& device, int64_t now) {
 
 void BlockDevices::lose(int64_t now) {
   settle(now);
+  if (index_ != nullptr)
+    for (const auto& [id, requests] : requests_)
+      for (const auto& [sector, request] : requests)
+        index_->block_request(record_of(id, sector, request, now), true);
   requests_.clear();
   for (auto& [id, device] : devices_) device.in_flight = 0;
 }

@@ -12,6 +12,9 @@
 
 namespace strata::state {
 
+struct BlockRecord;
+class IndexWriter;
+
 // The kernel's number of a block device, 20 bits of it the minor one.
 enum class DeviceId : uint32_t {};
 
@@ -50,6 +53,9 @@ struct BlockDevice {
 // without sectors, which flush, are left out: nothing tells one from another.
 class BlockDevices {
  public:
+  // `index`: where requests go that have ended; null: nowhere.
+  explicit BlockDevices(IndexWriter* index = nullptr) : index_(index) {}
+
   struct Place {
     DeviceId device{};
     uint64_t sector = 0;
@@ -68,6 +74,8 @@ class BlockDevices {
   // What was under way may have ended.
   void lose(int64_t now);
   void set_name(DeviceId device, NameId name) { device_of(device).name = name; }
+  // Tells the index of all that are under way.
+  void tell_open(int64_t now);
 
   // Charges everything up to now.
   void settle(int64_t now);
@@ -89,6 +97,9 @@ class BlockDevices {
     TaskId task = kNoTask;
     int64_t wished = 0;
     int64_t issued = 0;
+    uint64_t first = 0;  // as it was issued: it may be completed piece by piece
+    uint32_t all = 0;
+    uint32_t merged = 0;  // wishes that became a part of it
   };
   using Requests = std::map<uint64_t, Request>;  // by their first sector
 
@@ -106,7 +117,9 @@ class BlockDevices {
   }
   void charge(const Place& place, const Request& request);
   void take_off(DeviceId id, const Request& request, int64_t now);
+  static BlockRecord record_of(DeviceId id, uint64_t sector, const Request& request, int64_t now);
 
+  IndexWriter* index_;
   std::map<DeviceId, BlockDevice> devices_;
   std::map<DeviceId, Requests> requests_;
   std::unordered_map<TaskId, BlockBytes> by_task_;

@@ -8,6 +8,7 @@
 
 #include "state/descriptor_table.h"
 #include "state/file_call_reader.h"
+#include "state/index_writer.h"
 #include "state/open_files.h"
 #include "state/task.h"
 
@@ -23,7 +24,11 @@ namespace strata::state {
 // It lives as long as one of its tasks; the sums of files and of tasks stay.
 class Descriptors {
  public:
-  Descriptors(const Tasks& tasks, Names& names) : tasks_(tasks), names_(names), files_(names) {}
+  // `losses` and `now` as the engine has them: when each loss began, and the time. `index`: where
+  // descriptors go that have ended; null: nowhere.
+  Descriptors(const Tasks& tasks, Names& names, const std::vector<int64_t>& losses,
+              const int64_t& now, IndexWriter* index)
+      : tasks_(tasks), names_(names), files_(names), losses_(losses), now_(now), index_(index) {}
 
   // A system call of a task, and its return.
   void enter(const trace::Event& event, TaskId task, NameId syscall);
@@ -32,7 +37,6 @@ class Descriptors {
   void fork(TaskId parent, TaskId child, int64_t flags);
   void exec(TaskId task);
   void end(TaskId task);
-  void lose() { ++losses_; }
 
   // The starting state. `address`: the kernel's, of a table; 0: not told.
   void tell_process(TaskId task, uint64_t address);
@@ -42,6 +46,9 @@ class Descriptors {
 
   // Sums begin at nothing again; what is open stays.
   void reset();
+
+  // Tells the index of all that are open.
+  void tell_open();
 
   std::span<const Descriptor> of(TaskId task) const;
   FileKind kind_of(TaskId task, int32_t fd) const;
@@ -55,16 +62,17 @@ class Descriptors {
   static constexpr TableId kNoTable = UINT32_MAX;
   struct Table {
     DescriptorTable descriptors = {};
-    Tid process = kNoTid;  // by which it is found
-    uint64_t address = 0;  // the kernel's; 0: not told
+    Tid process = kNoTid;    // by which it is found
+    TaskId owner = kNoTask;  // the first of its tasks; kNoTask: it had none yet
+    uint64_t address = 0;    // the kernel's; 0: not told
     uint32_t tasks = 0;
-    uint32_t losses_seen = 0;
+    size_t losses_seen = 0;
   };
   // What is kept of a task.
   struct OfTask {
     TableId table = kNoTable;
     EnteredFileCall call = {};  // that has not returned
-    uint32_t losses_seen = 0;   // when it was entered
+    size_t losses_seen = 0;     // when it was entered
     Traffic traffic = {};
   };
 
@@ -74,19 +82,32 @@ class Descriptors {
   void join(TaskId task, TableId table);
   void part(TaskId task);
   // The task's, which is made where it has none.
-  DescriptorTable& table_of(TaskId task);
-  DescriptorTable& at(TableId table);
+  Table& table_of(TaskId task);
+  Table& at(TableId table);
   // A copy that is the task's own, where it shares its table.
-  DescriptorTable& unshare(TaskId task);
+  Table& unshare(TaskId task);
 
   const Descriptor* find(TaskId task, int32_t fd) const;
-  Descriptor& find_or_add(DescriptorTable& table, int32_t fd);
-  void open(DescriptorTable& table, int64_t fd, FileKind kind, std::string_view name,
-            bool close_on_exec);
-  void duplicate(DescriptorTable& table, int32_t from, int64_t to, bool close_on_exec);
-  void control(DescriptorTable& table, const EnteredFileCall& call, int64_t result);
+  Descriptor& find_or_add(Table& table, int32_t fd);
+  Descriptor& set(Table& table, const Descriptor& descriptor);
+  // Those of another that are not here are from now on: its own copies, or the same ones.
+  void copy_missing(Table& table, const Table& other);
+  void move_missing(Table& table, Table& other);
+  void open(Table& table, int64_t fd, const EnteredFileCall& call, FileKind kind,
+            std::string_view name);
+  void duplicate(Table& table, int32_t from, int64_t to, const EnteredFileCall& call,
+                 bool close_on_exec);
+  void control(Table& table, const EnteredFileCall& call, int64_t result);
   void close_range(TaskId task, const EnteredFileCall& call);
   void charge(TaskId task, int32_t fd, const Traffic& traffic);
+  DescriptorRecord record_of(const Table& table, const Descriptor& descriptor);
+  // Takes what has ended off its file and tells the index.
+  auto ending(const Table& table, DescriptorEnd how, int64_t when) {
+    return [this, &table, how, when](const Descriptor& descriptor) {
+      end(table, descriptor, how, when);
+    };
+  }
+  void end(const Table& table, const Descriptor& descriptor, DescriptorEnd how, int64_t when);
 
   const Tasks& tasks_;
   Names& names_;
@@ -97,7 +118,9 @@ class Descriptors {
   std::vector<TableId> free_tables_;
   std::unordered_map<Tid, TableId> by_process_;
   std::unordered_map<uint64_t, TableId> by_address_;
-  uint32_t losses_ = 0;
+  const std::vector<int64_t>& losses_;
+  const int64_t& now_;
+  IndexWriter* index_;
 };
 
 }  // namespace strata::state

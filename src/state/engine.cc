@@ -18,14 +18,17 @@ constexpr CpuIndex kMostCpus = 1u << 16;
 Engine::Engine(int64_t begin, IndexWriter* index)
     : begin_(begin), now_(begin), index_(index), affinity_call_(names_.id("sched_setaffinity")) {}
 
-void Engine::add_trace(const trace::Trace& trace) {
-  const std::vector<const trace::EventType*> types = trace.event_types();
-  // A program's trace has meanings of its own at most, and its clock is read by the program: near
-  // a switch it may seem to run where it does not any more.
-  const bool tells = std::ranges::any_of(types, [](const trace::EventType* type) {
+bool Engine::tells_of_cpus(const trace::Trace& trace) {
+  return std::ranges::any_of(trace.event_types(), [](const trace::EventType* type) {
     return type->meaning.word != Word::None && type->meaning.word < Word::StateTask;
   });
-  for (const trace::EventType* type : types) add_type(*type, tells);
+}
+
+void Engine::add_trace(const trace::Trace& trace) {
+  const bool tells = tells_of_cpus(trace);
+  for (const trace::EventType* type : trace.event_types())
+    add_type(*type, tells,
+             !tells && (counters_.add_type(trace.info(), *type) || throttling_.add_type(*type)));
   if (!trace.info().processor.empty()) processor_ = trace.info().processor;
   if (!tells) return;
   for (const trace::GuestInfo& guest : trace.info().guests) add_guest(guest);
@@ -34,9 +37,10 @@ void Engine::add_trace(const trace::Trace& trace) {
     if (tid != Tid{0}) name_task(task_of(tid), name);
 }
 
-const Engine::TypeUse* Engine::add_type(const trace::EventType& type, bool tells) {
+const Engine::TypeUse* Engine::add_type(const trace::EventType& type, bool tells, bool is_sample) {
   if (const TypeUse* known = types_.find(&type)) return known;
-  TypeUse use{static_cast<uint32_t>(type_list_.size()), type.meaning.word, tells, kNoName};
+  TypeUse use{static_cast<uint32_t>(type_list_.size()), type.meaning.word, tells, is_sample,
+              kNoName};
   if (!type.meaning.syscall.empty()) use.submode = names_.id(type.meaning.syscall);
   if (!type.meaning.interrupt.empty()) use.submode = names_.id(type.meaning.interrupt);
   type_list_.push_back(&type);
@@ -115,7 +119,6 @@ void Engine::lose(CpuIndex index) {
     if (cpu.task != kNoTask) tasks_[cpu.task].losses_seen = static_cast<uint32_t>(losses_.size());
   if (id != kNoTask) see_losses(id);
   show(index);
-  descriptors_.lose();
   block_devices_.lose(cpus_[index].last_event);
   memory_.lose();
 }
@@ -226,7 +229,14 @@ void Engine::settle_all(int64_t time) {
     const Vcpu& at = vms_.vcpus()[vcpu];
     set_vcpu_state(vcpu, now_, at.state, at.info);
   }
-  if (index_ != nullptr) index_->add_names(names_);
+}
+
+void Engine::tell_index(int64_t time) {
+  settle_all(time);
+  if (index_ == nullptr) return;
+  descriptors_.tell_open();
+  block_devices_.tell_open(now_);
+  index_->add_names(names_);
 }
 
 void Engine::reset_statistics(int64_t time) {
@@ -236,6 +246,8 @@ void Engine::reset_statistics(int64_t time) {
   block_devices_.reset(now_);
   interfaces_.clear();
   memory_.reset();
+  counters_.reset();
+  throttling_.reset();
   interrupts_.clear();
   begin_ = now_;
   for (Cpu& cpu : cpus_) cpu.ns = {};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "state/block.h"
+#include "state/counters.h"
 #include "state/cpu.h"
 #include "state/descriptors.h"
 #include "state/index_writer.h"
@@ -20,6 +21,7 @@
 #include "state/network.h"
 #include "state/statistics.h"
 #include "state/task.h"
+#include "state/throttling.h"
 #include "state/vm.h"
 #include "trace/trace.h"
 #include "trace/type_table.h"
@@ -73,11 +75,18 @@ class Engine {
   // From now on, virtual CPUs whose state changes are put there too; null: nowhere.
   void watch_vcpus(std::vector<VcpuIndex>* changed) { changed_vcpus_ = changed; }
 
-  // Events that were lost behind the last one of a CPU.
+  // Whether it is a kernel's: who runs, and what was lost, is true of the CPU. A program's trace
+  // has meanings of its own at most, and its clock is read by the program: near a switch it may
+  // seem to run where it does not any more. What is sampled beside the events is read by somebody
+  // else still.
+  static bool tells_of_cpus(const trace::Trace& trace);
+  // Events that were lost behind the last one of a CPU, in such a trace.
   void lose_rest(CpuId cpu);
-  // Charges everything up to `time`, and tells the index. To be called at the end; or on the way,
-  // for whoever wants to look: the engine goes on from there.
+  // Charges everything up to `time`. To be called at the end; or on the way, for whoever wants to
+  // look: the engine goes on from there.
   void settle_all(int64_t time);
+  // The same, and tells the index what has not ended. To be called before each of its checkpoints.
+  void tell_index(int64_t time);
   // The statistics begin here.
   void reset_statistics(int64_t time);
 
@@ -92,6 +101,8 @@ class Engine {
   const BlockDevices& block_devices() const { return block_devices_; }
   const Interfaces& interfaces() const { return interfaces_; }
   const Memory& memory() const { return memory_; }
+  const Counters& counters() const { return counters_; }
+  const Throttling& throttling() const { return throttling_; }
   // From entry to exit, of each line and vector by its name.
   const std::map<std::pair<Mode, NameId>, Durations>& interrupts() const { return interrupts_; }
   // Event types by the number that the statistics call them.
@@ -112,7 +123,7 @@ class Engine {
   using Word = trace::Word;
   using Role = trace::Role;
 
-  const TypeUse* add_type(const trace::EventType& type, bool tells);
+  const TypeUse* add_type(const trace::EventType& type, bool tells, bool is_sample = false);
   Cpu& cpu_at(CpuIndex index);
   void add_cpu(CpuIndex index);
   int64_t part(const trace::Event& event, Role role, int64_t otherwise = 0) const;
@@ -177,6 +188,7 @@ class Engine {
   void on_block(const trace::Event& event, TaskId task);
   void on_network(const trace::Event& event);
   void on_memory(const trace::Event& event, CpuIndex index, TaskId task);
+  void on_sample(const trace::Event& event, CpuIndex index);
 
   NameId syscall_name(int64_t number);
   NameId interrupt_name(const trace::Event& event, const TypeUse& use);
@@ -204,10 +216,12 @@ class Engine {
   std::unordered_map<Tid, Owner> owners_;  // by process
   Names names_;
   Statistics statistics_;
-  Descriptors descriptors_{tasks_, names_};
-  BlockDevices block_devices_;
+  Descriptors descriptors_{tasks_, names_, losses_, now_, index_};
+  BlockDevices block_devices_{index_};
   Interfaces interfaces_;
   Memory memory_;
+  Counters counters_;
+  Throttling throttling_;
   std::map<std::pair<Mode, NameId>, Durations> interrupts_;
   trace::TypeTable<TypeUse> types_;
   std::vector<const trace::EventType*> type_list_;
@@ -226,7 +240,8 @@ class Engine {
 struct Engine::TypeUse {
   uint32_t number = 0;
   Word word = Word::None;
-  bool tells = false;        // it is a kernel's: who runs, and what was lost, is true of the CPU
+  bool tells = false;        // see tells_of_cpus()
+  bool is_sample = false;    // of counters, or of cgroups
   NameId submode = kNoName;  // where all events of the type have the same
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happens to block devices, network interfaces and memory.
+// What happens to block devices, network interfaces and memory; what is sampled beside events.
 #include "state/engine.h"
 
 namespace strata::state {
@@ -20,9 +20,12 @@ void Engine::on_device(const trace::Event& event, CpuIndex index) {
     case Word::NetSend:
     case Word::NetReceive:
       return on_network(event);
-    case Word::StateDisk:
-      return block_devices_.set_name(DeviceId(static_cast<uint32_t>(part(event, Role::Device))),
-                                     names_.id(event.text(event.type->meaning.part(Role::Name))));
+    case Word::StateDisk: {
+      const auto device = DeviceId(static_cast<uint32_t>(part(event, Role::Device)));
+      const std::string_view name = event.text(event.type->meaning.part(Role::Name));
+      if (index_ != nullptr) index_->device_name(device, name);
+      return block_devices_.set_name(device, names_.id(name));
+    }
     default:
       return on_memory(event, index, task);
   }
@@ -93,6 +96,20 @@ void Engine::on_memory(const trace::Event& event, CpuIndex index, TaskId task) {
     default:
       return;
   }
+}
+
+void Engine::on_sample(const trace::Event& event, CpuIndex index) {
+  if (throttling_.take(event, names_)) return;
+  const Counters::Ran ran = counters_.ran(event);
+  TaskId task = kNoTask;
+  if (ran.is_certain && ran.tid == Tid{0}) {
+    task = cpus_[index].idle;
+  } else if (ran.is_certain) {
+    // Counters are read by another clock: one that has ended may still have a reading to come.
+    task = tasks_.find(ran.tid);
+    if (task == kNoTask) task = add_task(ran.tid, begin_);
+  }
+  counters_.take(event, task);
 }
 
 }  // namespace strata::state

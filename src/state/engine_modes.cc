@@ -102,6 +102,7 @@ void Engine::apply(const trace::Event& event, const TypeUse* use) {
     case Word::StateVcpu:
       return on_state_vm(event);
     case Word::None:
+      if (use->is_sample) on_sample(event, index);
       return;
     default:
       return on_device(event, index);

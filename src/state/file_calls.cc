@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 namespace strata::state {
@@ -86,6 +87,21 @@ constexpr std::array<std::string_view, static_cast<size_t>(FileKind::Count_)> kK
 }  // namespace
 
 std::string_view name_of(FileKind kind) { return kKinds[static_cast<size_t>(kind)]; }
+
+std::string_view name_of(DescriptorEnd end) {
+  constexpr std::array<std::string_view, static_cast<size_t>(DescriptorEnd::Count_)> kEnds = {
+      "open", "close", "replaced", "exec", "exit", "lost"};
+  return kEnds[static_cast<size_t>(end)];
+}
+
+uint64_t inode_in(std::string_view name) {
+  const size_t bracket = name.find(":[");
+  if (bracket == std::string_view::npos || !name.ends_with(']')) return 0;
+  uint64_t inode = 0;
+  const auto [end, error] =
+      std::from_chars(name.data() + bracket + 2, name.data() + name.size() - 1, inode);
+  return error == std::errc() && end == name.data() + name.size() - 1 ? inode : 0;
+}
 
 FileKind kind_of_name(std::string_view name) {
   constexpr std::pair<std::string_view, FileKind> kBeginnings[] = {

@@ -69,4 +69,16 @@ struct FileCall {
 // Null: it has nothing to do with them.
 const FileCall* find_file_call(std::string_view name);
 
+// By what a descriptor comes that no call made: it is a parent's, or was open before anything was
+// told.
+inline constexpr FileCall kInheritedFile{.name = "fork"};
+inline constexpr FileCall kFileOpenBefore{.name = "before"};
+
+// How it went.
+enum class DescriptorEnd : uint8_t { None, Close, Replaced, Exec, Exit, Lost, Count_ };
+std::string_view name_of(DescriptorEnd end);  // "close"; None: "open"
+
+// The inode that a name tells, as those of sockets and pipes do: "socket:[17]". 0: it does not.
+uint64_t inode_in(std::string_view name);
+
 }  // namespace strata::state

@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include "state/index_writer.h"
+
 namespace strata::state {
 namespace {
 
@@ -34,7 +36,10 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
 Result<Index> Index::open(const std::string& path, uint64_t source) {
   Result<history::History> history = history::History::open(path, source);
   if (!history) return history.error();
-  Index index(*std::move(history));
+  Result<history::Records> records =
+      history::Records::open(IndexWriter::records_path(path), source);
+  if (!records) return std::move(records).error();
+  Index index(*std::move(history), *std::move(records));
   for (history::Row row = 0; row < index.history_.rows(); ++row) {
     if (!index.add_row(row, index.history_.key(row)))
       return Error{path, std::nullopt, "has a row that is none of the state's"};
@@ -51,6 +56,12 @@ bool Index::add_row(history::Row row, std::string_view key) {
     Tid process{};
     if (!take_tid(key, process)) return false;
     vm_names_[process] = key;
+    return true;
+  }
+  if (take_prefix(key, "device/")) {
+    uint32_t device = 0;
+    if (!take_number(key, device)) return false;
+    device_names_[DeviceId{device}] = key;
     return true;
   }
   if (take_prefix(key, "cpu/")) return add_cpu_row(row, key);
@@ -121,6 +132,16 @@ const std::string& Index::name(NameId id) const { return names_[id < names_.size
 std::string Index::vm_name(Tid process) const {
   const auto found = vm_names_.find(process);
   return found != vm_names_.end() ? found->second : "vm-" + std::to_string(raw(process));
+}
+
+const std::string& Index::device_name(DeviceId device) const {
+  const auto found = device_names_.find(device);
+  return found != device_names_.end() ? found->second : names_.front();
+}
+
+history::Records::Walk Index::records(RecordKind kind, int64_t begin, int64_t end,
+                                      std::optional<int64_t> subject) {
+  return {records_, static_cast<uint8_t>(kind), begin, end, subject};
 }
 
 Result<uint32_t> Index::info_at(std::optional<history::Row> row, int64_t time, uint32_t otherwise) {

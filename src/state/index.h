@@ -11,6 +11,8 @@
 
 #include "base/result.h"
 #include "history/history.h"
+#include "history/records.h"
+#include "state/index_records.h"
 #include "state/snapshot.h"
 #include "state/task.h"
 
@@ -49,6 +51,16 @@ class Index {
   const std::vector<GuestCpuName>& guests() const { return guests_; }
   history::History& history() { return history_; }
 
+  // Descriptors and requests to block devices that have a part between two times, in no order.
+  // With a thread's id, or a process's, those of others may be among them.
+  history::Records::Walk records(RecordKind kind, int64_t begin, int64_t end,
+                                 std::optional<int64_t> subject = std::nullopt);
+  // Empty: nobody told.
+  const std::string& device_name(DeviceId device) const;
+
+  // Nothing more comes, and nothing was cut off.
+  bool is_complete() const { return history_.is_complete() && records_.is_complete(); }
+
   // The text of a number that an interval's info is. Empty: there is none.
   const std::string& name(NameId id) const;
   // A machine's name where it was told, or else one made from its process.
@@ -63,7 +75,8 @@ class Index {
   Result<Snapshot> at(int64_t time);
 
  private:
-  explicit Index(history::History history) : history_(std::move(history)) {}
+  Index(history::History history, history::Records records)
+      : history_(std::move(history)), records_(std::move(records)) {}
   bool add_row(history::Row row, std::string_view key);
   bool add_cpu_row(history::Row row, std::string_view key);
   bool add_task_row(history::Row row, std::string_view key);
@@ -76,12 +89,14 @@ class Index {
   Status add_vcpus(int64_t time, Snapshot& all);
 
   history::History history_;
+  history::Records records_;
   std::map<CpuIndex, CpuRows> cpus_;
   std::vector<TaskRows> tasks_;
   std::vector<VcpuRows> vcpus_;
   std::vector<GuestCpuName> guests_;
   std::vector<std::string> names_ = {""};
   std::unordered_map<Tid, std::string> vm_names_;
+  std::unordered_map<DeviceId, std::string> device_names_;
 };
 
 }  // namespace strata::state

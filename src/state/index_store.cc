@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/unfinished.h"
+#include "state/live_index.h"
 
 namespace strata::state {
 namespace {
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 using Traces = std::vector<std::unique_ptr<trace::Trace>>;
 
 // Goes up whenever the engine finds something else in the same events, or rows are called anew.
-constexpr uint64_t kEngineVersion = 2;
+constexpr uint64_t kEngineVersion = 3;
 
 uint64_t mix(uint64_t hash, uint64_t value) {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
@@ -86,6 +87,7 @@ Result<std::vector<IndexedMachine>> open_all(const IndexPlace& place,
   for (size_t i = 0; i < machines.size(); ++i) {
     Result<Index> index = Index::open(place.path(i), place.source);
     if (!index) return index.error();
+    if (!index->is_complete()) return Error{place.path(i), std::nullopt, "was not finished"};
     all.push_back({machines[i], *std::move(index)});
   }
   return all;
@@ -101,16 +103,24 @@ Status make(const Traces& traces, const IndexPlace& place, const trace::Progress
   Pass pass(traces);
   pass.progress = progress;
   const auto path = [&](size_t machine) { return place.path(machine) + unfinished; };
-  for (size_t i = 0; i < pass.machines().size(); ++i) remember_unfinished(path(i));
+  for (size_t i = 0; i < pass.machines().size(); ++i)
+    for (const std::string& file : {path(i), IndexWriter::records_path(path(i))})
+      remember_unfinished(file);
   Status status = pass.write_index(path, place.source);
   if (status) {
     pass.run();
     problems = pass.problems();
   }
   for (size_t i = 0; i < pass.machines().size(); ++i) {
-    if (status) fs::rename(path(i), place.path(i), error);
-    if (!status || error) fs::remove(path(i), error);
-    forget_unfinished(path(i));
+    // The history last: there is an index where it is.
+    const std::string to = place.path(i);
+    for (const auto& [from, name] :
+         {std::pair(IndexWriter::records_path(path(i)), IndexWriter::records_path(to)),
+          std::pair(path(i), to)}) {
+      if (status) fs::rename(from, name, error);
+      if (!status || error) fs::remove(from, error);
+      forget_unfinished(from);
+    }
   }
   return status;
 }
@@ -131,6 +141,8 @@ IndexPlace index_place(const Traces& traces) {
     const fs::path path = fs::weakly_canonical(trace->info().path, ignored);
     which = mix(which, path.string());
     state = mix_trace(state, path);
+    // What is open of it may be less than what is there by now: it was still being written.
+    for (const auto& stream : trace->open_streams()) state = mix(state, stream->bytes_total());
     const fs::path recording = recording_of(path);
     folder = &trace == &traces.front() || recording == folder ? recording : fs::path();
   }
@@ -138,6 +150,15 @@ IndexPlace index_place(const Traces& traces) {
   place.stem = "state-" + hex(which);
   place.source = mix(which, state);
   return place;
+}
+
+IndexPlace live_index_place(const trace::Trace& trace) {
+  std::error_code ignored;
+  const fs::path path = fs::weakly_canonical(trace.info().path, ignored);
+  const fs::path recording = recording_of(path);
+  if (recording.empty()) return {};
+  const uint64_t which = mix(kEngineVersion, path.string());
+  return {recording / ".index", "live-" + hex(which), which};
 }
 
 Result<std::vector<IndexedMachine>> open_index(const Traces& traces,
@@ -148,12 +169,22 @@ Result<std::vector<IndexedMachine>> open_index(const Traces& traces,
     return Error{"", std::nullopt, "neither XDG_CACHE_HOME nor HOME says where to keep one"};
   const std::vector<std::string> machines = machine_names(traces);
   if (Result<std::vector<IndexedMachine>> opened = open_all(place, machines)) return opened;
+  if (machines.size() == 1) {
+    if (std::optional<Index> live = open_live_index(traces)) {
+      std::vector<IndexedMachine> opened;
+      opened.push_back({machines.front(), *std::move(live)});
+      return opened;
+    }
+  }
   if (Status made = make(traces, place, progress, problems); !made) return made.error();
   Result<std::vector<IndexedMachine>> opened = open_all(place, machines);
   // What could not be read is to be told to whoever asks next, too.
   if (!problems.empty()) {
     std::error_code ignored;
-    for (size_t i = 0; i < machines.size(); ++i) fs::remove(place.path(i), ignored);
+    for (size_t i = 0; i < machines.size(); ++i) {
+      fs::remove(place.path(i), ignored);
+      fs::remove(IndexWriter::records_path(place.path(i)), ignored);
+    }
   }
   return opened;
 }

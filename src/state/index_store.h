@@ -31,6 +31,9 @@ struct IndexPlace {
   std::string path(size_t machine) const;
 };
 IndexPlace index_place(const std::vector<std::unique_ptr<trace::Trace>>& traces);
+// Of one that grows with the recording which begins with this trace (live_index.h). Nowhere, where
+// the trace is no part of a recording.
+IndexPlace live_index_place(const trace::Trace& trace);
 
 // Opens the indexes, or makes them first. What could not be read of the traces goes to `problems`.
 Result<std::vector<IndexedMachine>> open_index(

@@ -3,6 +3,45 @@
 
 namespace strata::state {
 
+Result<IndexWriter> IndexWriter::create(const std::string& path, uint64_t source) {
+  Result<history::Writer> history = history::Writer::create(path, source);
+  if (!history) return std::move(history).error();
+  Result<history::RecordWriter> records = history::RecordWriter::create(records_path(path), source);
+  if (!records) return std::move(records).error();
+  return IndexWriter(*std::move(history), *std::move(records));
+}
+
+Status IndexWriter::checkpoint(int64_t time) {
+  if (Status written = records_.checkpoint(time); !written) return written;
+  return history_.checkpoint(time);
+}
+
+Status IndexWriter::finish(int64_t time) {
+  if (Status written = records_.finish(time); !written) return written;
+  return history_.finish(time);
+}
+
+void IndexWriter::add_record(RecordKind kind, size_t values, const history::Record& record,
+                             bool has_ended) {
+  if (has_ended)
+    records_.add(static_cast<uint8_t>(kind), values, record);
+  else
+    records_.add_open(static_cast<uint8_t>(kind), values, record);
+}
+
+void IndexWriter::descriptor(const DescriptorRecord& record, bool has_ended) {
+  add_record(RecordKind::Descriptor, DescriptorRecord::kValues, record.packed(), has_ended);
+}
+
+void IndexWriter::block_request(BlockRecord record, bool has_ended) {
+  if (record.task < tids_.size()) record.tid = tids_[record.task];
+  add_record(RecordKind::BlockRequest, BlockRecord::kValues, record.packed(), has_ended);
+}
+
+void IndexWriter::device_name(DeviceId device, std::string_view name) {
+  history_.row("device/" + std::to_string(static_cast<uint32_t>(device)) + ' ' + std::string(name));
+}
+
 void IndexWriter::add_cpu(CpuIndex cpu, int64_t time) {
   if (cpus_.size() <= cpu) cpus_.resize(cpu + 1);
   const std::string key = "cpu/" + std::to_string(cpu);
@@ -12,7 +51,11 @@ void IndexWriter::add_cpu(CpuIndex cpu, int64_t time) {
 }
 
 void IndexWriter::add_task(TaskId id, Tid tid, int64_t born) {
-  if (tasks_.size() <= id) tasks_.resize(id + 1);
+  if (tasks_.size() <= id) {
+    tasks_.resize(id + 1);
+    tids_.resize(id + 1, kNoTid);
+  }
+  tids_[id] = tid;
   tasks_[id] = history_.row("task/" + std::to_string(id) + ' ' + std::to_string(raw(tid)) + ' ' +
                             std::to_string(born));
 }

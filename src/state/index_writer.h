@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "history/records.h"
 #include "history/writer.h"
+#include "state/index_records.h"
 #include "state/mode.h"
 #include "state/names.h"
 #include "state/task.h"
@@ -26,10 +28,20 @@ namespace strata::state {
 //   vcpu/N/is VM NUMBER    no intervals: what it is after all; the last of them counts
 //   vcpu/N/guest CPU MACHINE   no intervals: which CPU of which other machine it is
 //   vm/PROCESS NAME   no intervals: what a virtual machine is called
+//   device/NUMBER NAME   no intervals: what a block device is called
 //   name/TEXT         no intervals: the n-th of them is name n + 1
+//
+// Descriptors and requests to block devices go into a file of records beside it (index_records.h).
 class IndexWriter {
  public:
-  explicit IndexWriter(history::Writer& history) : history_(history) {}
+  // `path`: of the history; its records are in records_path(path).
+  static Result<IndexWriter> create(const std::string& path, uint64_t source);
+  static std::string records_path(const std::string& path) { return path + ".records"; }
+
+  // Up to `time` all is known. What has not ended was told by the engine just before.
+  Status checkpoint(int64_t time);
+  Status finish(int64_t time);
+  uint64_t intervals() const { return history_.intervals(); }
 
   void add_cpu(CpuIndex cpu, int64_t time);
   void add_task(TaskId id, Tid tid, int64_t born);
@@ -58,6 +70,10 @@ class IndexWriter {
   void vcpu_identity(VcpuIndex vcpu, Tid process, uint32_t number);
   void vcpu_guest(const GuestCpuName& guest);
   void vm_name(Tid process, std::string_view name);
+  // It has ended; or not, and is told again before the next checkpoint.
+  void descriptor(const DescriptorRecord& record, bool has_ended);
+  void block_request(BlockRecord record, bool has_ended);
+  void device_name(DeviceId device, std::string_view name);
   // Names that have come since the last call.
   void add_names(const Names& names);
 
@@ -71,11 +87,16 @@ class IndexWriter {
     Tid process = kNoTid;
     uint32_t number = 0;
   };
+  IndexWriter(history::Writer history, history::RecordWriter records)
+      : history_(std::move(history)), records_(std::move(records)) {}
   history::Row task_row(TaskId task, std::string_view what);
+  void add_record(RecordKind kind, size_t values, const history::Record& record, bool has_ended);
 
-  history::Writer& history_;
+  history::Writer history_;
+  history::RecordWriter records_;
   std::vector<CpuRows> cpus_;
   std::vector<history::Row> tasks_;
+  std::vector<Tid> tids_;  // of each
   std::vector<VcpuRow> vcpus_;
   size_t names_ = 1;
 };

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "history/writer.h"
 #include "state/engine.h"
 #include "trace/trace.h"
 
@@ -15,8 +14,7 @@ namespace strata::state {
 // One machine of the traces, and what its engine found.
 struct Machine {
   std::string name;
-  std::unique_ptr<history::Writer> history = nullptr;  // where an index was wished for
-  std::unique_ptr<IndexWriter> index = nullptr;
+  std::unique_ptr<IndexWriter> index = nullptr;  // where one was wished for
   std::unique_ptr<Engine> engine = nullptr;
 };
 

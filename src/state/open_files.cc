@@ -8,7 +8,7 @@ FileId OpenFiles::file_of(FileKind kind, std::string_view name) {
   const NameId id = names_.id(is_full ? "(others)" : name);
   const auto [found, is_new] =
       by_name_.emplace(key_of(kind, id), static_cast<FileId>(files_.size()));
-  if (is_new) files_.push_back({kind, id});
+  if (is_new) files_.push_back({kind, id, inode_in(name)});
   return found->second;
 }
 

@@ -33,6 +33,7 @@ struct Traffic {
 struct File {
   FileKind kind = FileKind::Unknown;
   NameId name = kNoName;  // kNoName: nobody told
+  uint64_t inode = 0;     // 0: not told
   uint64_t opens = 0;     // that were seen
   Traffic traffic = {};
 };

@@ -22,10 +22,9 @@ Pass::Pass(const Traces& traces) : traces_(traces) {
 
 Status Pass::write_index(const std::function<std::string(size_t)>& path, uint64_t source) {
   for (size_t i = 0; i < machines_.size(); ++i) {
-    Result<history::Writer> writer = history::Writer::create(path(i), source);
-    if (!writer) return writer.error();
-    machines_[i].history = std::make_unique<history::Writer>(*std::move(writer));
-    machines_[i].index = std::make_unique<IndexWriter>(*machines_[i].history);
+    Result<IndexWriter> index = IndexWriter::create(path(i), source);
+    if (!index) return index.error();
+    machines_[i].index = std::make_unique<IndexWriter>(*std::move(index));
   }
   return {};
 }
@@ -36,7 +35,9 @@ void Pass::run() {
   std::vector<std::unique_ptr<trace::Stream>> streams;
   for (size_t i = 0; i < traces_.size(); ++i) {
     machines_[machine_of_[i]].engine->add_trace(*traces_[i]);
+    const bool grows = std::ranges::find(growing, i) != growing.end();
     for (auto& stream : traces_[i]->open_streams()) {
+      if (grows) stream->follow();
       streams.push_back(std::move(stream));
       trace_of_.push_back(i);
     }
@@ -47,12 +48,33 @@ void Pass::run() {
   in_period_ = !begin;
   trace::Merge merge(std::move(streams));
   uint64_t events = 0;
-  while (merge.next() == trace::Step::Event) {
-    if (!take(merge.event(), merge.stream_index())) break;
-    if (++events % kEventsAReport == 0) [[unlikely]]
+  for (trace::Step step = merge.next(); step != trace::Step::End;) {
+    if (step == trace::Step::Event) [[likely]] {
+      if (!take(merge.event(), merge.stream_index())) break;
+      if (++events % kEventsAReport != 0) [[likely]] {
+        step = merge.next();
+        continue;
+      }
       report_progress(merge);
+    } else if (merge.quiet_until() != trace::kNoTime) {
+      known_until_ = std::max(known_until_, merge.quiet_until().count);
+    }
+    if (!growing.empty() && !at_pause()) break;
+    step = growing.empty() ? merge.next() : merge.next_asking_all();
   }
   finish(merge);
+}
+
+Result<int64_t> Pass::checkpoint() {
+  int64_t now = known_until_;
+  for (const Machine& machine : machines_) now = std::max(now, machine.engine->now());
+  for (Machine& machine : machines_) {
+    machine.engine->tell_index(now);
+    if (machine.index == nullptr) continue;
+    if (Status written = machine.index->checkpoint(now); !written) return written.error();
+  }
+  if (fusion_) fusion_->settle(now);
+  return now;
 }
 
 bool Pass::take(const trace::Event& event, size_t stream) {
@@ -90,15 +112,16 @@ void Pass::finish(const trace::Merge& merge) {
   if (!in_period_) start_period();
   for (size_t i = 0; i < merge.streams().size(); ++i) {
     const trace::Stream& stream = *merge.streams()[i];
-    if (stream.unplaced_loss().count != 0 || stream.unplaced_loss().unknown)
+    const bool lost = stream.unplaced_loss().count != 0 || stream.unplaced_loss().unknown;
+    if (lost && Engine::tells_of_cpus(*traces_[trace_of_[i]]))
       machines_[machine_of_[trace_of_[i]]].engine->lose_rest(stream.cpu());
     if (stream.problem()) problems_.push_back(*stream.problem());
   }
   const int64_t last = end ? std::min(end->count, span_.end.count) : span_.end.count;
   for (Machine& machine : machines_) {
-    machine.engine->settle_all(last);
-    if (machine.history == nullptr) continue;
-    if (Status written = machine.history->finish(machine.engine->now()); !written)
+    machine.engine->tell_index(last);
+    if (machine.index == nullptr) continue;
+    if (Status written = machine.index->finish(machine.engine->now()); !written)
       problems_.push_back(written.error());
   }
   if (fusion_) fusion_->settle(last);

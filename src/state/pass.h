@@ -35,6 +35,13 @@ class Pass {
   std::function<bool(const trace::Event&, size_t trace, const Engine&)> at_event;
   trace::ProgressCallback progress;
 
+  // Traces, by their numbers, that are still being recorded: they are followed. Where nothing more
+  // of them is there yet, and now and then, `at_pause` is called, which says whether to go on.
+  std::vector<size_t> growing;
+  std::function<bool()> at_pause;
+  // From there: tells the indexes all up to now, for whoever opens them. Gives the time that it is.
+  Result<int64_t> checkpoint();
+
   void run();
 
   const std::vector<Machine>& machines() const { return machines_; }
@@ -59,6 +66,7 @@ class Pass {
   std::vector<Error> problems_;
   trace::Trace::Span span_{};
   bool in_period_ = false;
+  int64_t known_until_ = INT64_MIN;  // of growing traces: nothing comes before
 };
 
 }  // namespace strata::state

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,7 @@ enum class StatKey : uint8_t {
   Vcpu,
   User,
   Container,
+  Cgroup,
   Mode,
   Submode,
   Event,
@@ -41,6 +43,13 @@ struct StatRow {
   uint64_t cpu_ns = 0;         // on top
   uint64_t elapsed_ns = 0;     // from entering to leaving, running or not
   uint64_t cumulative_ns = 0;  // on a CPU, nested modes included
+  // Where performance counters were recorded: what they counted, by their names.
+  std::map<std::string, uint64_t> counters = {};
+  // Of rows that are told apart by nothing finer than tasks: how long these waited for a CPU.
+  std::optional<uint64_t> waiting_ns = std::nullopt;
+  // Of rows that are told apart by cgroup (and machine): how long that was throttled, where it has
+  // a CPU limit. It is the cgroup's own and no sum of its tasks' waiting.
+  std::optional<uint64_t> throttled_ns = std::nullopt;
 
   const std::string& operator[](StatKey key) const { return keys[static_cast<size_t>(key)]; }
   std::string& operator[](StatKey key) { return keys[static_cast<size_t>(key)]; }

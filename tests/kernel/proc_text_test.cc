@@ -75,6 +75,8 @@ TEST(Cgroup, IsTheUnifiedHierarchysPath) {
   EXPECT_EQ(parse_cgroup("0::/user.slice/a.scope\n"), "/user.slice/a.scope");
   EXPECT_EQ(parse_cgroup("4:memory:/a/much/longer/path\n0::/b\n"), "/b");
   EXPECT_EQ(parse_cgroup("2:cpu:/\n4:memory:/docker/x\n1:name=systemd:/y\n0::/\n"), "/docker/x");
+  EXPECT_EQ(parse_cgroup("3:cpuacct,cpu:/slow\n4:memory:/docker/x\n0::/\n"), "/slow");
+  EXPECT_EQ(parse_cgroup("3:cpuacct,cpuset:/a\n4:memory:/docker/x\n"), "/docker/x");
   EXPECT_EQ(parse_cgroup("0::/with:colons:in\n"), "/with:colons:in");
   EXPECT_EQ(parse_cgroup(""), "/");
   EXPECT_EQ(parse_cgroup("garbage\n::\n0"), "/");

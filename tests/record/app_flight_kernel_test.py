@@ -86,8 +86,7 @@ def with_the_kernel(folder, emitter):
     order = [event["event"] for event in events
              if event["event"] in ("before", "after") or event["tid"] == thread]
     assert order == ["before", "sys_enter_getppid", "sys_exit_getppid", "after"] * 500, order[:9]
-    assert {part["what"] for part in json.loads((path / "recording.json").read_text())["parts"]} \
-        == {"kernel", "application"}
+    assert {part["what"] for part in machine.parts(path)} == {"kernel", "application"}
 
 
 def many_ended(folder, emitter):

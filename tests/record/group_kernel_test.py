@@ -125,7 +125,7 @@ def records(place, log):
     sets = dict(line.split(":\t") for line in (place.work / "caps").read_text().splitlines())
     for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
         assert int(sets[name], 16) == 0, sets
-    parts = {part["file"] for part in json.loads((out / "recording.json").read_text())["parts"]}
+    parts = {part["file"] for part in machine.parts(out)}
     assert parts == {"host.dat", "host-state", "host-counters"}, parts
     # The state of processes that are not the member's: what this one has open.
     state = machine.run("dump", "--json", out / "host-state", "-e", "lttng_statedump_file_descriptor",

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recording in chunks: nothing is lost or doubled between them, and the oldest go."""
 
-import atexit
 import json
 import os
 import pathlib
@@ -37,7 +36,7 @@ def has_begun(folder):
 def head_size(folder):
     """Of a chunk while it is recorded."""
     out = folder / "keep-head"
-    recorder = recording("-o", out, "--keep", "1h", *QUICK)
+    recorder = machine.start("-o", out, "--keep", "1h", *QUICK)
     assert machine.wait_for(lambda: has_begun(out), 30)
     size = (chunks(out)[0] / "host.dat").stat().st_size
     machine.stop(recorder)
@@ -68,18 +67,11 @@ def whole(chunk):
         assert in_trace_cmd(chunk) == machine.info(chunk / "host.dat")["events"]
 
 
-def recording(*words):
-    """A recorder that does not outlive this test."""
-    recorder = machine.start(*words)
-    atexit.register(recorder.kill)
-    return recorder
-
-
 def each_once(folder):
     """Every write is in exactly one chunk, whatever chunk it is in; readers come at any time."""
     out = folder / "keep-once"
     load = machine.NumberedWrites(60_000, 1500, 0.1)
-    recorder = recording("-o", out, "--keep", "1h", *QUICK)
+    recorder = machine.start("-o", out, "--keep", "1h", *QUICK)
     assert machine.wait_for(lambda: has_begun(out), 30)
     load.go()
     looks = 0
@@ -129,7 +121,7 @@ def bounded(folder, most):
     """The oldest chunks go, the latest stay, and all of it is no more than was asked for."""
     out = folder / "keep-bounded"
     load = machine.NumberedWrites(0, 2000, 0.1)
-    recorder = recording("-o", out, "--max-size", most, *QUICK)
+    recorder = machine.start("-o", out, "--max-size", most, *QUICK)
     assert machine.wait_for(lambda: has_begun(out), 30)
     first = chunks(out)[0]
     load.go()
@@ -148,7 +140,7 @@ def bounded(folder, most):
 def by_time(folder):
     """What is older than --keep goes."""
     out = folder / "keep-time"
-    recorder = recording("-o", out, "--keep", "2s", "-e", "sched:sched_switch")
+    recorder = machine.start("-o", out, "--keep", "2s", "-e", "sched:sched_switch")
     assert machine.wait_for(lambda: out.exists() and chunks(out), 30)
     first = chunks(out)[0]
     assert machine.wait_for(lambda: not first.exists(), 60)
@@ -162,7 +154,7 @@ def killed(folder, chance, number, most):
     """Every chunk opens, whenever the recorder is killed, and recover finishes them all."""
     out = folder / f"keep-killed{number}"
     load = machine.NumberedWrites(0, 1500, 0.05)
-    recorder = recording("-o", out, "--max-size", most, *QUICK)
+    recorder = machine.start("-o", out, "--max-size", most, *QUICK)
     load.go()
     machine.wait_for(lambda: out.exists() and len(chunks(out)) > 1, 30)
     time.sleep(chance.uniform(0.0, 2.5))
@@ -187,8 +179,8 @@ def full_disk(folder):
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", small], check=True)
     load = machine.NumberedWrites(0, 3000, 0.02)
     try:
-        recorder = recording("-o", small / "keep-full", "--max-size", "1G", "--compression", "none",
-                                 *QUICK)
+        recorder = machine.start("-o", small / "keep-full", "--max-size", "1G", "--compression",
+                                 "none", *QUICK)
         load.go()
         _, told = recorder.communicate(timeout=300)
         assert recorder.returncode == 1 and "No space left on device" in told, told

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of recording share: the program, a place for recordings, and a look at tracefs."""
+"""What the tests of recording share: the program, a place for recordings, and a look at tracefs.
 
+A test that waits for what never comes says where, and cleans up, before ctest ends it without a word.
+"""
+
+import atexit
 import ctypes
 import json
 import os
@@ -14,6 +18,19 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STRATA = os.environ.get("STRATA_PROGRAM", str(ROOT / "build/release/strata"))
+SECONDS = int(os.environ.get("STRATA_TEST_SECONDS", "450"))
+
+
+def end_with_exception(number, _):
+    """So that what is to be cleaned up is, and it shows where that was."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise TimeoutError(f"this test has taken {SECONDS} s") if number == signal.SIGALRM else \
+        KeyboardInterrupt(f"signal {number}")
+
+
+signal.signal(signal.SIGALRM, end_with_exception)
+signal.signal(signal.SIGTERM, end_with_exception)
+signal.alarm(SECONDS)
 
 
 def skip(why):
@@ -52,7 +69,8 @@ class Tracefs:
         (self.path / name).write_text(text)
 
     def close(self):
-        subprocess.run(["umount", self.path], check=True)
+        # Also where a test has failed and what it started is still at work.
+        subprocess.run(["umount", "--lazy", self.path], check=True)
         self.path.rmdir()
 
 
@@ -87,10 +105,20 @@ def same_in_trace_cmd(path):
 
 
 def start(*words):
-    """A recorder in the background, once it records."""
+    """A recorder in the background, which does not outlive the test."""
     recorder = subprocess.Popen([STRATA, "record", *map(str, words)], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
+    atexit.register(recorder.kill)
     return recorder
+
+
+def parts(out):
+    """The parts that were asked for, as recording.json tells them.
+
+    Where this machine has cgroups with a CPU limit, all recordings have a part about these as well.
+    """
+    told = json.loads((out / "recording.json").read_text())["parts"]
+    return [part for part in told if part["what"] != "cgroups"]
 
 
 def libc():

@@ -64,8 +64,7 @@ def go(process):
 
 
 def app_parts(out):
-    parts = json.loads((out / "recording.json").read_text())["parts"]
-    return [part for part in parts if part["what"] == "application"]
+    return [part for part in machine.parts(out) if part["what"] == "application"]
 
 
 def recorder(out, *words):

@@ -132,7 +132,7 @@ def all_parts(folder, tracefs):
                  machine.libc() + ":getppid", "--counters", "context-switches,minor-faults",
                  "--", sys.executable, "-S", "-c", LOAD)
     description = json.loads((out / "recording.json").read_text())
-    parts = {part["what"]: part for part in description["parts"]}
+    parts = {part["what"]: part for part in machine.parts(out)}
     assert set(parts) == {"kernel", "state", "counters"}, parts
     assert all(part["finished"] for part in parts.values()), parts
     told = machine.info(out)

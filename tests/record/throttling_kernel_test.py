@@ -8,86 +8,11 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 
+import cgroups
 import machine
-
-# Runs for a second of wall time, much longer than its cgroup lets it.
-BURN = """
-import sys, time
-sys.stdin.readline()
-end = time.monotonic() + 1
-while time.monotonic() < end:
-    pass
-"""
-
-
-def hierarchy():
-    """Where cgroups with a CPU limit can be made, and whether that is version 2."""
-    version_2 = None
-    for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
-        before, after = line.split(" - ")
-        kind, _, options = after.split(" ", 2)
-        path = pathlib.Path(before.split()[4])
-        if kind == "cgroup" and "cpu" in options.split(","):
-            return path, False
-        if kind == "cgroup2":
-            version_2 = path
-    if version_2 is None:
-        machine.skip("no cgroups are mounted")
-    if "cpu" not in (version_2 / "cgroup.subtree_control").read_text().split():
-        machine.skip("the CPU controller of cgroups is not in use")
-    return version_2, True
-
-
-class Cgroup:
-    """A cgroup of its own, with a twentieth of a CPU."""
-
-    def __init__(self, name):
-        parent, self.is_version_2 = hierarchy()
-        self.name = f"/strata-throttling-{os.getpid()}-{name}"
-        self.path = parent / self.name[1:]
-        try:
-            self.path.mkdir()
-        except OSError as error:
-            machine.skip(f"no cgroup can be made: {error}")
-
-    def limit(self):
-        if self.is_version_2:
-            (self.path / "cpu.max").write_text("5000 100000")
-        else:
-            (self.path / "cpu.cfs_quota_us").write_text("5000")
-
-    def burn(self):
-        load = subprocess.Popen([sys.executable, "-S", "-c", BURN], stdin=subprocess.PIPE)
-        (self.path / "cgroup.procs").write_text(str(load.pid))
-        load.communicate(b"\n", timeout=120)
-        assert load.returncode == 0
-
-    def stat(self):
-        """As an event of the recording tells it."""
-        lines = (self.path / "cpu.stat").read_text().splitlines()
-        told = {name: int(value) for name, value in map(str.split, lines)}
-        throttled = told["throttled_usec"] * 1000 if self.is_version_2 else told["throttled_time"]
-        return {"cgroup": self.name, "nr_periods": told["nr_periods"],
-                "nr_throttled": told["nr_throttled"], "throttled_ns": throttled}
-
-    def wait_until_quiet(self):
-        """The kernel counts on for a period or two when nothing runs any more."""
-        last = None
-        while last != (last := self.stat()):
-            time.sleep(0.5)
-        return last
-
-    def samples(self, trace):
-        return [event["fields"] for event in machine.events(trace, "-e", "cgroup_cpu_stat")
-                if event["fields"]["cgroup"] == self.name]
-
-    def close(self):
-        assert machine.wait_for(lambda: not (self.path / "cgroup.procs").read_text())
-        self.path.rmdir()
 
 
 def part(folder):
@@ -118,8 +43,8 @@ def only_grows(samples):
 def agrees_with_the_kernel(folder):
     """From the first sample to the last; a cgroup that gets its limit meanwhile is found."""
     out = folder / "throttling-agrees"
-    with contextlib.closing(Cgroup("agrees")) as cgroup, \
-            contextlib.closing(Cgroup("late")) as late:
+    with contextlib.closing(cgroups.Cgroup("agrees")) as cgroup, \
+            contextlib.closing(cgroups.Cgroup("late")) as late:
         cgroup.limit()
         before = cgroup.wait_until_quiet()
         with recording(out, "-e", "sched:sched_switch", "-e", "syscalls") as recorder:
@@ -136,6 +61,7 @@ def agrees_with_the_kernel(folder):
         only_grows(samples)
         assert part(out)["finished"] and part(out)["lost_unknown"] == 0, part(out)
         in_order_with_the_rest(out)
+        of_this_machine(out)
         leaves_itself_out(out, recorder.pid, begin)
     return f"throttled {after['nr_throttled']} times, {len(samples)} samples"
 
@@ -156,10 +82,19 @@ def in_order_with_the_rest(out):
         assert all("cgroup_cpu_stat: " in line for line in lines), lines
 
 
+def of_this_machine(out):
+    """It is told of the machine whose kernel is in the other parts, and adds no CPU."""
+    told = json.loads(machine.fine("stats", "--json", "--by", "machine,cpu", out))
+    assert {row["machine"] for row in told["rows"]} == {os.uname().nodename}, told
+    assert {row["cpu"] for row in told["rows"]} <= set(range(os.cpu_count())), told
+
+
 def leaves_itself_out(out, recorder, begin):
     """The calls that samples and searches take are not recorded."""
-    own = [event["event"] for event in machine.events(out / "host.dat", "-e", "syscalls:*")
-           if event["tid"] == recorder and event["ts_ns"] > begin]
+    # Of no others: on a busy machine they are millions.
+    own = [event["event"] for event in machine.events(out / "host.dat", "-e", "syscalls:*",
+                                                      "--tid", recorder)
+           if event["ts_ns"] > begin]
     calls = {"openat2", "getdents64", "preadv2", "pwritev2", "close_range",
              "pread64", "pwrite64", "lseek", "close"}
     made = [name for name in own if name.split("_", 2)[-1] in calls]
@@ -169,7 +104,7 @@ def leaves_itself_out(out, recorder, begin):
 def appears_with_the_first_limit(folder):
     """Without a limit there is no trace; with the first there is, while it records."""
     out = folder / "throttling-appears"
-    with contextlib.closing(Cgroup("appears")) as cgroup:
+    with contextlib.closing(cgroups.Cgroup("appears")) as cgroup:
         with recording(out, "-e", "sched:sched_process_exec"):
             if (out / "host-cgroups").exists():
                 return "other cgroups of this machine have limits already"
@@ -184,7 +119,7 @@ def appears_with_the_first_limit(folder):
 def goes_on_in_chunks(folder):
     """Each chunk begins and ends with a sample, and the next one goes on from there."""
     out = folder / "throttling-chunks"
-    with contextlib.closing(Cgroup("chunks")) as cgroup:
+    with contextlib.closing(cgroups.Cgroup("chunks")) as cgroup:
         cgroup.limit()
         with recording(out, "-e", "sched:sched_process_exec", "--keep", "10s"):
             cgroup.burn()
@@ -203,7 +138,7 @@ def goes_on_in_chunks(folder):
 
 
 def main():
-    hierarchy()
+    cgroups.remove_leftovers()
     tracefs = machine.Tracefs()
     try:
         with tempfile.TemporaryDirectory(prefix="strata-throttling-") as name:

@@ -30,18 +30,14 @@ constexpr int kTimes = 250;
 // An engine that writes an index.
 struct Indexed {
   Indexed(const std::string& to, int64_t begin)
-      : path(to),
-        history(*history::Writer::create(to, 1)),
-        writer(history),
-        engine(begin, &writer) {}
+      : path(to), writer(*IndexWriter::create(to, 1)), engine(begin, &writer) {}
   Result<Index> finish() {
-    engine.settle_all(engine.now());
-    if (Status done = history.finish(engine.now()); !done) return done.error();
+    engine.tell_index(engine.now());
+    if (Status done = writer.finish(engine.now()); !done) return done.error();
     return Index::open(path, 1);
   }
 
   std::string path;
-  history::Writer history;
   IndexWriter writer;
   Engine engine;
 };

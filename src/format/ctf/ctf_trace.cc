@@ -7,6 +7,7 @@
 #include "format/ctf/metadata.h"
 #include "format/ctf/show.h"
 #include "format/ctf/trace_folders.h"
+#include "trace/samples.h"
 
 namespace strata::ctf {
 
@@ -239,6 +240,8 @@ void CtfTrace::describe(const std::string& path) {
     info_.properties.emplace_back("process", name);
   if (const std::string id = d.environment_text("vpid"); !id.empty())
     info_.properties.emplace_back("process id", id);
+  if (const std::string names = d.environment_text("counters"); !names.empty())
+    info_.properties.emplace_back(std::string(trace::kCountersProperty), names);
 }
 
 std::vector<const trace::EventType*> CtfTrace::event_types() const {

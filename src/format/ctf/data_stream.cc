@@ -6,6 +6,7 @@
 
 #include "format/ctf/index_file.h"
 #include "format/ctf/show.h"
+#include "format/ctf/stream_file.h"
 
 namespace strata::ctf {
 
@@ -196,24 +197,30 @@ DataStream::Turn DataStream::next_packet() {
   while (file_ < files_.size()) {
     const MappedFile& file = *files_[file_];
     const bool is_last = file_ + 1 == files_.size();
-    if (next_offset_ >= file.size() || file.shrank()) {
-      if (file.shrank()) add_problem(file.shrank_error());
-      if (is_last && follows_ && !file.shrank()) {
+    // Content that was not there any more when it was read.
+    const bool cut = file.shrank() && file.shrank_at() < content_end_;
+    if (next_offset_ >= file.size() || cut) {
+      if (cut) add_problem(file.shrank_error());
+      if (is_last && follows_ && !cut) {
         if (has_grown()) continue;
         return Turn::Wait;
       }
-      bytes_before_ += file.size();
-      ++file_;
-      next_offset_ = 0;
-      passed_.reset();
+      leave_file();
       continue;
     }
     const Result<Packet> packet = read_packet(plan_->description, file, next_offset_, slots_);
     const uint64_t there = (file.size() - next_offset_) * 8;
-    // What is not whole yet may be so later.
-    if (is_last && follows_ && (!packet || packet->size > there)) {
-      if (has_grown()) continue;
-      return Turn::Wait;
+    if (packet && packet->size <= there) {
+      looks_ = 0;
+    } else if (is_last) {
+      // What is not whole yet may be so later.
+      const Behind behind = look_behind();
+      if (behind == Behind::More) continue;
+      if (follows_) return Turn::Wait;
+      if (behind == Behind::Nothing) {
+        leave_file();
+        continue;
+      }
     }
     if (!packet) {
       // Where the next packet begins is not known.
@@ -223,6 +230,7 @@ DataStream::Turn DataStream::next_packet() {
       continue;
     }
     passed_ = next_offset_;
+    content_end_ = next_offset_ + std::min(packet->content, there) / 8;
     next_offset_ += packet->size / 8;
     if (is_repeated(*packet) || !enter_packet(*packet)) continue;
     if (packet->size > there) {
@@ -235,13 +243,35 @@ DataStream::Turn DataStream::next_packet() {
   return Turn::End;
 }
 
+void DataStream::leave_file() {
+  bytes_before_ += files_[file_]->size();
+  ++file_;
+  next_offset_ = content_end_ = 0;
+  passed_.reset();
+  looks_ = 0;
+}
+
+// What comes next is no packet, or not all of one. The file was mapped at one moment and is read at
+// others, and whoever writes it may be at work or have finished meanwhile.
+DataStream::Behind DataStream::look_behind() {
+  constexpr int kMostLooks = 8;  // that find nothing new
+  if (has_grown()) return Behind::More;
+  const MappedFile& file = *files_[file_];
+  const std::optional<uint64_t> now = settled_size(file);
+  // Finished: it ends where its packets do, and nothing is missing.
+  if (now == next_offset_ && next_offset_ > 0) return Behind::Nothing;
+  if (!now || follows_ || looks_ == kMostLooks) return Behind::Damage;
+  ++looks_;
+  return Behind::More;
+}
+
 // Whether there is more than before. The last file may be longer, and is then mapped anew. Or its
-// last packet has become smaller: a writer may let that reach to the file's end, so that the file
-// is whole at every moment, and put the next one where its padding was. Or a new file continues it.
+// last packet has another size: a writer may let that reach to the file's end, so that the file is
+// whole at every moment, and put the next one where its padding was. Or a new file continues it.
 bool DataStream::has_grown() {
   if (passed_) {
     const Result<Packet> again = read_packet(plan_->description, *files_.back(), *passed_, slots_);
-    if (again && *passed_ + again->size / 8 < next_offset_) {
+    if (again && *passed_ + again->size / 8 != next_offset_) {
       next_offset_ = *passed_ + again->size / 8;
       return true;
     }
@@ -392,6 +422,7 @@ std::optional<Nanoseconds> DataStream::last_time() {
           read_index(files_[file_]->path(), files_[file_]->size());
       if (index.size() < 2) continue;
       next_offset_ = std::max(next_offset_, index.back().offset);
+      passed_.reset();
       jumped = true;
     }
     if (jumped) continue;

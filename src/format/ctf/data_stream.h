@@ -17,6 +17,9 @@ namespace strata::ctf {
 // The events of one data stream: of one file, or of several that continue each other (a tracer that
 // rotates its files, snapshots one after the other). What two files both hold is read once.
 //
+// A file may be read while its writer is at work. What is there when its end is reached is read,
+// and a writer that ends meanwhile is no damage (stream_file.h).
+//
 // Followed, it goes on when its last file grows, when another file comes to continue that one, and
 // when metadata come that describe what could not be read without them.
 class DataStream final : public trace::Stream {
@@ -53,7 +56,11 @@ class DataStream final : public trace::Stream {
   Turn next_packet();
   bool enter_packet(const Packet& packet);
   void set_stream(const Packet& packet);
+  // What lies behind the packets that were read, where that is not another one.
+  enum class Behind : uint8_t { More, Nothing, Damage };
+  Behind look_behind();
   bool has_grown();
+  void leave_file();
   bool renew_plan();
   trace::Step wait();
   void count_losses(const Packet& packet);
@@ -83,6 +90,8 @@ class DataStream final : public trace::Stream {
   size_t file_ = 0;
   uint64_t next_offset_ = 0;        // of the next packet in that file
   std::optional<uint64_t> passed_;  // the packet before that, in the same file
+  uint64_t content_end_ = 0;        // where that one's content ends
+  int looks_ = 0;                   // at what lies behind it
   Packet packet_;
   mutable TextBuffer packet_text_{256};
   mutable bool packet_text_made_ = false;

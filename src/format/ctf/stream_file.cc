@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -36,16 +37,23 @@ struct Resize {
   int error;
 };
 
+void change(Resize& resize) {
+  if (syscall(SYS_ftruncate, resize.file, resize.file_size) != 0) {
+    resize.error = errno;
+    return;
+  }
+  const long n =
+      syscall(SYS_pwrite64, resize.file, &resize.number, sizeof resize.number, resize.number_at);
+  if (n != static_cast<long>(sizeof resize.number)) resize.error = n < 0 ? errno : EIO;
+}
+
 // System calls alone: this runs beside us, in our memory.
 int carry_out(void* argument) {
   auto* resize = static_cast<Resize*>(argument);
-  if (syscall(SYS_ftruncate, resize->file, resize->file_size) != 0) {
-    resize->error = errno;
-    return 0;
-  }
-  const long n = syscall(SYS_pwrite64, resize->file, &resize->number, sizeof resize->number,
-                         resize->number_at);
-  if (n != static_cast<long>(sizeof resize->number)) resize->error = n < 0 ? errno : EIO;
+  // For readers, who hold it for a moment; they do not hold up a recording.
+  const bool locked = syscall(SYS_flock, resize->file, LOCK_EX | LOCK_NB) == 0;
+  change(*resize);
+  if (locked) syscall(SYS_flock, resize->file, LOCK_UN);
   return 0;
 }
 
@@ -65,6 +73,20 @@ void carry_out_whole(Resize& resize) {
 void store(std::byte* at, uint64_t value) { std::memcpy(at, &value, sizeof value); }
 
 }  // namespace
+
+std::optional<uint64_t> settled_size(const MappedFile& file) {
+  constexpr int kMostWaits = 500;  // a lock that is held longer is not our writer's
+  const FileDescriptor now(::open(file.path().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (now.get() < 0) return std::nullopt;
+  for (int i = 0; i < kMostWaits && flock(now.get(), LOCK_SH | LOCK_NB) != 0; ++i) {
+    if (errno != EWOULDBLOCK) break;  // where there are no such locks
+    usleep(1000);
+  }
+  struct stat status {};
+  if (fstat(now.get(), &status) != 0 || FileId{status.st_dev, status.st_ino} != file.id())
+    return std::nullopt;
+  return static_cast<uint64_t>(status.st_size);
+}
 
 int write_all(int file, std::span<const std::byte> bytes, uint64_t offset) {
   while (!bytes.empty()) {

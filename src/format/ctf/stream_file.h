@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "base/mapped_file.h"
 #include "base/result.h"
 
 namespace strata::ctf {
@@ -40,7 +42,8 @@ struct PacketFacts {
 // file's end: what is beyond its content is padding. A new packet goes into that padding, where
 // nobody sees it; then the packet before it shrinks to its own size, in one write of 8 bytes. The
 // file's size and that number have to change together when it grows and when it is finished: that
-// is done by a short-lived process of its own, which outlives us if need be.
+// is done by a short-lived process of its own, which outlives us if need be, and which holds a lock
+// (flock) on the file meanwhile.
 //
 // The file has no descriptor between packets: a trace may have more streams than a process may have
 // open files.
@@ -73,6 +76,11 @@ class StreamFile {
   uint64_t last_ = 0;      // where the last packet begins
   uint64_t reserved_ = 0;  // the file's size
 };
+
+// The file's size once nobody is changing that and its last packet's size any more. Nothing:
+// another file has its name now, or none. A reader that finds one not to fit the other asks here,
+// and then looks again at what the packet says.
+std::optional<uint64_t> settled_size(const MappedFile& file);
 
 // Writes all of it; the number of the error, or 0.
 int write_all(int file, std::span<const std::byte> bytes, uint64_t offset);

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace strata::history {
+namespace strata {
 
 // Numbers of which most are small: seven bits a byte, the lowest first, the eighth bit says that
 // more follow.
@@ -28,4 +28,4 @@ inline const uint8_t* take_varint(const uint8_t* at, const uint8_t* end, uint64_
   return nullptr;
 }
 
-}  // namespace strata::history
+}  // namespace strata
