@@ -49,6 +49,11 @@ case $name in
     collect/ring_reader | collect/process_drain)
     tests/fuzz-seeds.py "$name" "$out"
     ;;
+  period/json)
+    printf '{"begin_ns":0,"end_ns":100,"source":"trace","clock":"epoch","machines":[{"name":"a","events":3,"estimated":{"task":["wait_other_ns"]},"cpus":[{"cpu":0,"tid":7,"user_ns":60,"idle_ns":40}],"tasks":[{"pid":7,"tid":7,"start_ns":-5,"name":"x","state_before":"wait-other","state":"user","user_ns":60,"wait_other_ns":40}]}]}\n' > "$out/1"
+    printf '{"begin_ns":100,"end_ns":200,"source":"live","machines":[{"name":"a","tasks":[{"tid":7,"start_ns":-5,"state_before":"user","memory_bytes":null,"corrections":[{"begin_ns":50,"end_ns":100,"from":"user_ns","to":"unknown_ns","weight":2}]}],"latencies":[{"what":"syscall","name":"read","count":1,"sum_ns":3,"histogram":[0,0,1]}],"files":[{"identity":"inode","device":1,"number":2}]}]}\n' > "$out/2"
+    cat "$out/1" "$out/2" > "$out/3"
+    ;;
   recording/description)
     printf '{"version": 1, "machines": [{"name": "a"}], "parts": [{"file": "host.dat", "kind": "tracedat"}]}' > "$out/1"
     printf '{"version": 1, "maps": [{"pieces": [{"t0": 1, "u0": -2, "mult": 3, "shift": 4}]}], "sessions": [{"asked": ["x"], "changes": [{"at_ns": 1}]}]}' > "$out/2"

@@ -78,6 +78,7 @@ struct StatsArguments {
   bool csv = false;
   bool exits = false;         // of virtual CPUs, instead
   bool input_output = false;  // files, devices and interfaces, instead
+  std::string period = {};    // a duration; empty: the whole
 };
 
 struct StateArguments {

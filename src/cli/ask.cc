@@ -21,7 +21,7 @@ int ask(const std::vector<std::string>& paths,
   state::Pass pass(traces.opened);
   if (!prepare(traces, pass)) return kExitUsage;
   Progress progress("reading", false);
-  if (progress.enabled())
+  if (progress.enabled() && !pass.at_period)
     pass.progress = [&](uint64_t done, uint64_t total) { progress.update(done, total); };
   pass.run();
 

@@ -33,10 +33,17 @@ CLI::App* add_stats(CLI::App& app, StatsArguments& arguments) {
       ->add_flag("--io", arguments.input_output,
                  "What went through files, sockets, block devices and network interfaces instead")
       ->excludes("--by", "--csv", "--exits");
+  stats
+      ->add_option("--period", arguments.period,
+                   "One table after the other, each of this long: what every CPU, task, virtual\n"
+                   "CPU, file and device did in it. With --json a line for each (docs/period.md)")
+      ->excludes("--by", "--csv", "--exits", "--io", "-F")
+      ->type_name("DURATION");
   stats->footer(std::string(kTimeHelp) +
                 "\n\nExamples:\n"
                 "  strata stats trace.dat\n"
                 "  strata stats trace.dat --by cpu,mode\n"
+                "  strata stats trace.dat --period 1s\n"
                 "  strata stats recording -F 'vm=web1/0 and mode=VIRT' --by submode\n"
                 "  strata stats recording --begin +2s --end +3s --by comm,submode --json");
   return stats;

@@ -11,6 +11,7 @@
 #include "cli/input_output.h"
 #include "cli/json_output.h"
 #include "cli/period.h"
+#include "cli/periods.h"
 #include "cli/terminal.h"
 #include "cli/vm_exits.h"
 #include "state/stat_rows.h"
@@ -279,6 +280,7 @@ bool parse_question(const StatsArguments& arguments, Question& question) {
 }  // namespace
 
 int run(const StatsArguments& arguments) {
+  if (!arguments.period.empty()) return run_periods(arguments);
   Question question;
   if (!parse_question(arguments, question)) return kExitUsage;
   return ask(

@@ -120,6 +120,7 @@ struct ExitRow {
   std::string reason = {};  // in its maker's words: the key
 
   Values values = {};
+  Corrections corrections = {};
   auto key() const { return std::tie(pid, reason); }
   bool operator==(const ExitRow&) const = default;
 };

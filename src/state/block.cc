@@ -151,8 +151,10 @@ void BlockDevices::complete(const Place& place, int64_t now) {
 
 BlockRecord BlockDevices::record_of(DeviceId id, uint64_t sector, const Request& request,
                                     int64_t now) {
-  return {.begin = request.has_wish ? request.wished : request.issued,
-          .end = now,
+  const int64_t begin = request.has_wish ? request.wished : request.issued;
+  // A loss is told later than it began: what it cuts short may have begun in between.
+  return {.begin = begin,
+          .end = std::max(now, begin),
           .task = request.task,
           .device = id,
           .origin = request.origin,
@@ -181,7 +183,9 @@ void BlockDevices::charge(const Place& place, const Request& request) {
     device.sectors += place.sectors;
     add(device.bytes);
   });
-  if (request.task != kNoTask) add(by_task_[request.task]);
+  if (request.task == kNoTask) return;
+  if (on_charge) on_charge(request.task);
+  add(by_task_[request.task]);
 }
 
 void BlockDevices::take_off(DeviceId id, const Request& request, int64_t now) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <unordered_map>
@@ -76,6 +77,9 @@ class BlockDevices {
   void set_name(DeviceId device, NameId name) { device_of(device).name = name; }
   // Tells the index of all that are under way.
   void tell_open(int64_t now);
+
+  // Called before a task is charged.
+  std::function<void(TaskId)> on_charge;
 
   // Charges everything up to now.
   void settle(int64_t now);

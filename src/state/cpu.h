@@ -23,6 +23,7 @@ struct Cpu {
   Mode mode = Mode::Unknown;
   NameId submode = kNoName;
   uint32_t slot = 0;
+  uint32_t unknown_slot = 0;  // where time is charged while nobody knows who runs
   int64_t since = 0;
   int64_t shown_since = 0;               // when it came on top
   std::array<uint64_t, kModes> ns = {};  // how long each was on top before

@@ -267,6 +267,7 @@ void Descriptors::charge(TaskId task, int32_t fd, const Traffic& traffic) {
   Descriptor& descriptor = find_or_add(table_of(task), fd);
   descriptor.traffic += traffic;
   files_.charge(descriptor.open, traffic);
+  if (on_socket_ && files_.kind_of(descriptor.open) == FileKind::Socket) on_socket_(task, traffic);
 }
 
 Descriptor& Descriptors::find_or_add(Table& table, int32_t fd) {

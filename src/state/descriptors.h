@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -46,6 +47,11 @@ class Descriptors {
 
   // Sums begin at nothing again; what is open stays.
   void reset();
+  // `on_socket` is told what goes through sockets to other machines.
+  void watch(std::function<void(TaskId, const Traffic&)> on_socket, FileWatch files) {
+    on_socket_ = std::move(on_socket);
+    files_.watch(std::move(files));
+  }
 
   // Tells the index of all that are open.
   void tell_open();
@@ -112,6 +118,7 @@ class Descriptors {
   const Tasks& tasks_;
   Names& names_;
   OpenFiles files_;
+  std::function<void(TaskId, const Traffic&)> on_socket_;
   FileCallReader reader_;
   std::vector<OfTask> of_task_;
   std::vector<Table> tables_;

@@ -6,14 +6,9 @@
 #include <algorithm>
 
 #include "state/blocking.h"
+#include "state/period_cutter.h"
 
 namespace strata::state {
-namespace {
-
-// More than any machine has: what a damaged trace names is not believed.
-constexpr CpuIndex kMostCpus = 1u << 16;
-
-}  // namespace
 
 Engine::Engine(int64_t begin, IndexWriter* index)
     : begin_(begin), now_(begin), index_(index), affinity_call_(names_.id("sched_setaffinity")) {}
@@ -60,7 +55,7 @@ void Engine::add_cpu(CpuIndex index) {
   cpu.is_there = true;
   cpu.since = cpu.shown_since = cpu.last_event = begin_;
   cpu.idle = tasks_.add_idle(begin_);
-  cpu.slot = statistics_.find(kNoTask, index, Mode::Unknown, kNoName);
+  cpu.slot = cpu.unknown_slot = statistics_.find(kNoTask, index, Mode::Unknown, kNoName);
   tasks_[cpu.idle].is_kernel = true;
   tasks_[cpu.idle].cpu = index;
   tasks_[cpu.idle].name = names_.id("swapper/" + std::to_string(index));
@@ -101,6 +96,7 @@ const Engine::TypeUse* Engine::arrive(const trace::Event& event) {
 // Gives the task that it ran.
 TaskId Engine::forget_task(CpuIndex index) {
   Cpu& cpu = cpus_[index];
+  if (cutter_ != nullptr) cutter_->lose_cpu(index);
   settle(index, cpu.last_event);
   cpu.tid = kNoTid;
   cpu.depth = 0;
@@ -119,6 +115,7 @@ void Engine::lose(CpuIndex index) {
     if (cpu.task != kNoTask) tasks_[cpu.task].losses_seen = static_cast<uint32_t>(losses_.size());
   if (id != kNoTask) see_losses(id);
   show(index);
+  if (cutter_ != nullptr) cutter_->lose_block(cpus_[index].last_event);
   block_devices_.lose(cpus_[index].last_event);
   memory_.lose();
 }
@@ -166,7 +163,7 @@ void Engine::show(CpuIndex index) {
   } else if (cpu.task == kNoTask) {
     cpu.mode = Mode::Unknown;
     cpu.submode = kNoName;
-    cpu.slot = statistics_.find(kNoTask, index, Mode::Unknown, kNoName);
+    cpu.slot = cpu.unknown_slot;
   } else if (cpu.task == cpu.idle) {
     cpu.mode = Mode::Idle;
     cpu.submode = cpu.idle_level;
@@ -190,6 +187,25 @@ void Engine::show(CpuIndex index) {
   set_task_state(cpu.task, cpu.since,
                  task.is_exiting && cpu.depth == 0 ? TaskState::Exiting : running_in(cpu.mode),
                  cpu.submode);
+}
+
+void Engine::watch_periods(PeriodCutter* cutter) {
+  cutter_ = cutter;
+  if (cutter == nullptr) {
+    block_devices_.on_charge = nullptr;
+    descriptors_.watch(nullptr, {});
+    return;
+  }
+  block_devices_.on_charge = [cutter](TaskId task) { cutter->touch(task); };
+  descriptors_.watch(
+      [cutter](TaskId task, const Traffic& traffic) { cutter->charge_socket(task, traffic); },
+      {.changes = [cutter](FileId file) { cutter->change_file(file); },
+       .moves = [cutter](FileId from, FileId to,
+                         const Traffic& traffic) { cutter->move_traffic(from, to, traffic); }});
+}
+
+void Engine::tell_state(TaskId id, int64_t time, TaskState state) {
+  cutter_->change_state(id, time, state);
 }
 
 void Engine::lose_rest(CpuId cpu) {

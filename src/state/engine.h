@@ -28,6 +28,8 @@
 
 namespace strata::state {
 
+class PeriodCutter;
+
 // To whom a process belongs, where the starting state told.
 struct Owner {
   std::optional<uint32_t> user = std::nullopt;
@@ -52,6 +54,9 @@ struct Owner {
 // between the two events.
 class Engine {
  public:
+  // More than any machine has: what a damaged trace names is not believed.
+  static constexpr CpuIndex kMostCpus = 1u << 16;
+
   // `index`: where states go besides; null: nowhere.
   explicit Engine(int64_t begin, IndexWriter* index = nullptr);
   Engine(const Engine&) = delete;
@@ -74,6 +79,10 @@ class Engine {
 
   // From now on, virtual CPUs whose state changes are put there too; null: nowhere.
   void watch_vcpus(std::vector<VcpuIndex>* changed) { changed_vcpus_ = changed; }
+
+  // From now on, what is about to change is told there, so that it can be cut into periods; null:
+  // nowhere.
+  void watch_periods(PeriodCutter* cutter);
 
   // Whether it is a kernel's: who runs, and what was lost, is true of the CPU. A program's trace
   // has meanings of its own at most, and its clock is read by the program: near a switch it may
@@ -144,6 +153,7 @@ class Engine {
   void settle(CpuIndex index, int64_t time);
   void show(CpuIndex index);
   void set_task_state(TaskId id, int64_t time, TaskState state, uint32_t info);
+  void tell_state(TaskId id, int64_t time, TaskState state);
   void lose(CpuIndex index);
   void miss_switch(CpuIndex index);
   TaskId forget_task(CpuIndex index);
@@ -213,6 +223,7 @@ class Engine {
   Tasks tasks_;
   Vms vms_;
   std::vector<VcpuIndex>* changed_vcpus_ = nullptr;
+  PeriodCutter* cutter_ = nullptr;
   std::unordered_map<Tid, Owner> owners_;  // by process
   Names names_;
   Statistics statistics_;
@@ -258,6 +269,8 @@ inline void Engine::settle(CpuIndex index, int64_t time) {
 inline void Engine::set_task_state(TaskId id, int64_t time, TaskState state, uint32_t info) {
   Task& task = tasks_[id];
   if (task.state == state && task.info == info) return;
+  if (cutter_ != nullptr) [[unlikely]]
+    tell_state(id, time, state);
   if (time > task.since) {
     task.ns[static_cast<size_t>(task.state)] += static_cast<uint64_t>(time - task.since);
     task.since = time;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "state/engine.h"
+#include "state/period_cutter.h"
 #include "trace/syscall_names.h"
 
 namespace strata::state {
@@ -170,6 +171,7 @@ bool Engine::pop(CpuIndex index, Mode mode) {
 void Engine::on_syscall_entry(const trace::Event& event, CpuIndex index, NameId syscall) {
   const TaskId id = cpus_[index].task;
   if (id == kNoTask || id == cpus_[index].idle) return;
+  if (cutter_ != nullptr) cutter_->begin_call(event, id, syscall);
   settle(index, now_);
   set_bottom(id, index, Mode::User);
   push(index, Mode::Syscall, syscall);
@@ -179,6 +181,7 @@ void Engine::on_syscall_entry(const trace::Event& event, CpuIndex index, NameId 
 void Engine::on_syscall_exit(const trace::Event& event, CpuIndex index) {
   const TaskId id = cpus_[index].task;
   if (id == kNoTask || id == cpus_[index].idle) return;
+  if (cutter_ != nullptr) cutter_->end_call(id);
   settle(index, now_);
   descriptors_.leave(event, id, part(event, Role::ReturnValue));
   set_bottom(id, index, Mode::User);
@@ -189,6 +192,7 @@ void Engine::on_syscall_exit(const trace::Event& event, CpuIndex index) {
 void Engine::on_fault(CpuIndex index, bool in_user) {
   const TaskId id = cpus_[index].task;
   if (id == kNoTask || id == cpus_[index].idle) return;
+  if (cutter_ != nullptr) cutter_->touch(id);
   ++tasks_[id].faults;
   tasks_[id].fault_at = now_;
   if (!in_user || tasks_[id].stack.top().mode == Mode::User) return;

@@ -3,6 +3,7 @@
 // Tasks come and go, run, wait, are woken and moved.
 #include "state/blocking.h"
 #include "state/engine.h"
+#include "state/period_cutter.h"
 
 namespace strata::state {
 namespace {
@@ -73,6 +74,7 @@ void Engine::switch_in(TaskId id, CpuIndex index) {
     if (task.cpu != index && task.cpu != kNoCpu && cpus_[task.cpu].task == id)
       miss_switch(task.cpu);
     if (task.cpu != index) {
+      if (cutter_ != nullptr) cutter_->touch(id);
       if (task.cpu != kNoCpu) ++task.migrations;
       task.cpu = index;
       if (index_ != nullptr) index_->task_cpu(id, now_, index, MigrationCause::None);
@@ -113,9 +115,11 @@ void Engine::on_wakeup(const trace::Event& event, CpuIndex index) {
   // It may be woken before it has gone to sleep; and one waking has two events.
   if (is_running(task.state) || task.state == TaskState::WaitCpu || task.state == TaskState::Zombie)
     return;
+  if (cutter_ != nullptr) cutter_->touch(id);
   ++task.wakeups;
   const Cpu& cpu = cpus_[index];
   if (const TaskState wait = refined_wait(cpu, task); wait != task.state) {
+    if (cutter_ != nullptr) cutter_->refine_wait(id, wait);
     task.state = wait;
     if (index_ != nullptr) index_->correct_task_state(id, wait, task.info);
   }
@@ -141,6 +145,7 @@ void Engine::on_migrate(const trace::Event& event, CpuIndex index) {
              Cause::unpacked(task.info).context != WakeContext::Preempted && task.since == now_) {
     cause = MigrationCause::Wakeup;
   }
+  if (cutter_ != nullptr) cutter_->touch(id);
   ++task.migrations;
   // Not while it runs there: the switch that follows tells.
   if (!is_running(task.state)) task.cpu = static_cast<CpuIndex>(to);

@@ -2,6 +2,7 @@
 //
 // Virtual machines: the guest's code is a mode on top of the call that runs it.
 #include "state/engine.h"
+#include "state/period_cutter.h"
 
 namespace strata::state {
 namespace {
@@ -163,6 +164,7 @@ void Engine::update_vcpu(const Task& task, int64_t time) {
 }
 
 void Engine::set_vcpu_state(VcpuIndex index, int64_t time, VcpuState state, uint32_t info) {
+  if (cutter_ != nullptr) cutter_->change_vcpu(index, time, state, info);
   Vcpu& vcpu = vms_.vcpus()[index];
   if (time > vcpu.since) {
     const auto ns = static_cast<uint64_t>(time - vcpu.since);

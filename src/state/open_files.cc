@@ -30,6 +30,7 @@ void OpenFiles::release(OpenId open) {
 void OpenFiles::identify(OpenId open, FileId file) {
   OpenFile& at = open_[open];
   if (at.file == file) return;
+  if (watch_.moves) watch_.moves(at.file, file, at.traffic);
   Traffic& before = files_[at.file].traffic;
   before.reads -= at.traffic.reads;
   before.writes -= at.traffic.writes;
@@ -48,7 +49,14 @@ void OpenFiles::describe(FileKind kind, std::string_view name, FileKind better_k
   if (!better_name.empty()) file.name = names_.id(better_name);
 }
 
+void OpenFiles::count_open(OpenId open) {
+  const FileId file = open_[open].file;
+  if (watch_.changes) watch_.changes(file);
+  ++files_[file].opens;
+}
+
 void OpenFiles::charge(OpenId open, const Traffic& traffic) {
+  if (watch_.changes) watch_.changes(open_[open].file);
   open_[open].traffic += traffic;
   files_[open_[open].file].traffic += traffic;
 }

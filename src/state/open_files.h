@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -47,6 +48,13 @@ struct OpenFile {
 };
 using OpenId = uint32_t;
 
+// Who wants to know which files change, before they do.
+struct FileWatch {
+  std::function<void(FileId)> changes = nullptr;
+  // Traffic turns out to be another file's.
+  std::function<void(FileId from, FileId to, const Traffic&)> moves = nullptr;
+};
+
 // All files of a machine, and which of them are open. An OpenId is given again when no descriptor
 // leads to it any more; a FileId is not.
 class OpenFiles {
@@ -67,10 +75,11 @@ class OpenFiles {
   // It turns out what the file of this name and kind is, if there is one, and how to call it.
   void describe(FileKind kind, std::string_view name, FileKind better_kind,
                 std::string_view better_name);
-  void count_open(OpenId open) { ++files_[open_[open].file].opens; }
+  void count_open(OpenId open);
   void charge(OpenId open, const Traffic& traffic);
   // Sums begin at nothing again; what is open stays.
   void reset();
+  void watch(FileWatch watch) { watch_ = std::move(watch); }
 
   const OpenFile& operator[](OpenId open) const { return open_[open]; }
   FileKind kind_of(OpenId open) const { return files_[open_[open].file].kind; }
@@ -86,6 +95,7 @@ class OpenFiles {
   std::unordered_map<uint64_t, FileId> by_name_;  // and kind
   std::vector<OpenFile> open_;
   std::vector<OpenId> free_;
+  FileWatch watch_;
 };
 
 }  // namespace strata::state

@@ -2,6 +2,7 @@
 #include "state/pass.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace strata::state {
 namespace {
@@ -46,6 +47,7 @@ void Pass::run() {
     fusion_ =
         std::make_unique<Fusion>(machines_, find_guests(traces_, machine_of_), span_.begin.count);
   in_period_ = !begin;
+  if (in_period_) start_periods(span_.begin.count);
   trace::Merge merge(std::move(streams));
   uint64_t events = 0;
   for (trace::Step step = merge.next(); step != trace::Step::End;) {
@@ -83,6 +85,7 @@ bool Pass::take(const trace::Event& event, size_t stream) {
   if (end && event.time > *end) [[unlikely]]
     return false;
   const size_t machine = machine_of_[trace_of_[stream]];
+  if (periods_ && !periods_->arrive(event, machine)) return false;
   Engine& engine = *machines_[machine].engine;
   const Engine::TypeUse* use = engine.arrive(event);
   if (at_event && in_period_ && !at_event(event, trace_of_[stream], engine)) return false;
@@ -95,6 +98,15 @@ void Pass::start_period() {
   in_period_ = true;
   for (Machine& machine : machines_) machine.engine->reset_statistics(begin->count);
   if (fusion_) fusion_->reset(begin->count);
+  start_periods(begin->count);
+}
+
+void Pass::start_periods(int64_t from) {
+  if (!periods || !at_period) return;
+  const bool is_known = span_.begin < span_.end;
+  const int64_t last = is_known ? span_.end.count : std::numeric_limits<int64_t>::max();
+  periods_ = std::make_unique<Periods>(machines_, from, end ? std::min(end->count, last) : last,
+                                       periods->length.count, periods->clock, at_period);
 }
 
 void Pass::report_progress(const trace::Merge& merge) const {
@@ -112,9 +124,14 @@ void Pass::finish(const trace::Merge& merge) {
   if (!in_period_) start_period();
   for (size_t i = 0; i < merge.streams().size(); ++i) {
     const trace::Stream& stream = *merge.streams()[i];
-    const bool lost = stream.unplaced_loss().count != 0 || stream.unplaced_loss().unknown;
-    if (lost && Engine::tells_of_cpus(*traces_[trace_of_[i]]))
-      machines_[machine_of_[trace_of_[i]]].engine->lose_rest(stream.cpu());
+    const trace::Loss loss = stream.unplaced_loss();
+    if (loss.count != 0 || loss.unknown) {
+      const size_t trace = trace_of_[i];
+      const size_t machine = machine_of_[trace];
+      if (periods_) periods_->lose_rest(machine, stream.cpu(), loss.count, loss.unknown);
+      if (Engine::tells_of_cpus(*traces_[trace]))
+        machines_[machine].engine->lose_rest(stream.cpu());
+    }
     if (stream.problem()) problems_.push_back(*stream.problem());
   }
   const int64_t last = end ? std::min(end->count, span_.end.count) : span_.end.count;
@@ -125,6 +142,11 @@ void Pass::finish(const trace::Merge& merge) {
       problems_.push_back(written.error());
   }
   if (fusion_) fusion_->settle(last);
+  if (!periods_) return;
+  int64_t now = last;
+  for (const Machine& machine : machines_) now = std::max(now, machine.engine->now());
+  periods_->finish(now);
+  periods_.reset();
 }
 
 }  // namespace strata::state

@@ -9,6 +9,7 @@
 
 #include "state/fusion.h"
 #include "state/machine.h"
+#include "state/periods.h"
 #include "trace/merge.h"
 #include "trace/summary.h"
 #include "trace/trace.h"
@@ -29,6 +30,15 @@ class Pass {
   // Statistics are of this period alone; state is known from what came before, too.
   std::optional<Nanoseconds> begin;
   std::optional<Nanoseconds> end;  // included
+
+  // Cuts everything into periods of this length, on times that count from `clock`; each is given to
+  // `at_period`.
+  struct PeriodLength {
+    Nanoseconds length;
+    std::string clock;
+  };
+  std::optional<PeriodLength> periods;
+  Periods::Take at_period;
 
   // Called at each event, when the engine knows in which state it found its CPU; `trace` is the
   // number of the event's trace. False: enough.
@@ -55,12 +65,14 @@ class Pass {
  private:
   bool take(const trace::Event& event, size_t stream);
   void start_period();
+  void start_periods(int64_t begin);
   void report_progress(const trace::Merge& merge) const;
   void finish(const trace::Merge& merge);
 
   const Traces& traces_;
   std::vector<Machine> machines_;
   std::unique_ptr<Fusion> fusion_;
+  std::unique_ptr<Periods> periods_;
   std::vector<size_t> machine_of_;  // each trace's
   std::vector<size_t> trace_of_;    // each stream's
   std::vector<Error> problems_;

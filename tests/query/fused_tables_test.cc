@@ -101,8 +101,8 @@ class FusedTables : public testing::Test {
 };
 
 TEST_F(FusedTables, APhysicalCpuRanWhatFusionKnewAtEveryMoment) {
-  const auto rows = spread(
-      "SELECT begin, end, runs || ' ' || coalesce(tid, '') || ' ' || mode FROM fused_cpu");
+  const auto rows =
+      spread("SELECT begin, end, runs || ' ' || coalesce(tid, '') || ' ' || mode FROM fused_cpu");
   size_t guests = 0;
   for (const auto& [t, moment] : truth_) {
     ASSERT_TRUE(rows.contains(t)) << t;
@@ -113,8 +113,7 @@ TEST_F(FusedTables, APhysicalCpuRanWhatFusionKnewAtEveryMoment) {
 }
 
 TEST_F(FusedTables, AGuestsTaskWasWhatFusionKnewAtEveryMoment) {
-  const auto rows =
-      spread("SELECT begin, end, coalesce(tid, '') || ' ' || state FROM fused_state");
+  const auto rows = spread("SELECT begin, end, coalesce(tid, '') || ' ' || state FROM fused_state");
   size_t compared = 0;
   for (const auto& [t, moment] : truth_) {
     // Before the host's first entry, and the guest's first event.

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "period/json.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "period/tables.h"
+
+namespace strata::period {
+namespace {
+
+std::string line_of(const Table& table) {
+  TextBuffer out;
+  put_json(table, out);
+  return std::string(out.view());
+}
+
+TEST(PeriodJson, IsReadBackAsItWas) {
+  for (const Table& table : {full_table(1000, 1100), full_table(-1100, -1000), Table{}}) {
+    const Result<Table> again = table_from_json(line_of(table));
+    ASSERT_TRUE(again) << again.error().text();
+    EXPECT_EQ(*again, table) << line_of(table);
+  }
+}
+
+TEST(PeriodJson, IsOneLineThatAnotherReaderUnderstands) {
+  const std::string line = line_of(full_table(1000, 1100));
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  const auto json = nlohmann::json::parse(line);
+  const auto& machine = json["machines"][0];
+  EXPECT_EQ(json["begin_ns"], 1000);
+  EXPECT_EQ(json["source"], "live");
+  EXPECT_EQ(machine["name"], "host \"one\"");
+  EXPECT_EQ(machine["tasks"][0]["user_ns"], 60);
+  EXPECT_EQ(machine["tasks"][0]["state"], "wait-timer");
+  EXPECT_EQ(machine["tasks"][0]["exit_code"], 3);
+  EXPECT_TRUE(machine["tasks"][0]["memory_bytes"].is_null());
+  EXPECT_FALSE(machine["tasks"][0].contains("virt_ns"));
+  EXPECT_EQ(machine["estimated"]["task"], nlohmann::json({"wait_other_ns"}));
+  EXPECT_EQ(machine["latencies"][0]["histogram"],
+            nlohmann::json({1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}));
+}
+
+TEST(PeriodJson, BytesThatAreNoUtf8AreReplaced) {
+  Table table = full_table(0, 10);
+  table.machines[0].tasks[0].name = "a\xff";
+  const Result<Table> again = table_from_json(line_of(table));
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(again->machines[0].tasks[0].name, "a\xef\xbf\xbd");
+}
+
+TEST(PeriodJson, CutAnywhereItIsAnErrorAndNothingElse) {
+  const std::string line = line_of(full_table(1000, 1100));
+  for (size_t size = 0; size + 1 < line.size(); ++size)
+    EXPECT_FALSE(table_from_json(std::string_view(line).substr(0, size))) << size;
+}
+
+TEST(PeriodJson, WhatIsWrongIsNamed) {
+  const auto cause = [](const std::string& line) {
+    const Result<Table> table = table_from_json(line);
+    return table ? "" : table.error().cause;
+  };
+  const std::string begin = R"({"begin_ns":1,"end_ns":2,"source":"trace","machines":)";
+  EXPECT_EQ(cause(begin + "[]}"), "");
+  EXPECT_NE(cause("[]"), "");
+  EXPECT_NE(cause("7"), "");
+  EXPECT_NE(cause(R"({"source":"trace"})"), "");
+  EXPECT_NE(cause(R"({"begin_ns":2,"end_ns":1,"source":"trace"})"), "");
+  EXPECT_NE(cause(R"({"begin_ns":-9223372036854775807,"end_ns":9223372036854775807,)"
+                  R"("source":"trace"})"),
+            "");
+  EXPECT_NE(cause(R"({"begin_ns":1,"end_ns":2,"source":"dream"})"), "");
+  EXPECT_NE(cause(begin + "{}}"), "");
+  EXPECT_NE(cause(begin + "[7]}"), "");
+  EXPECT_NE(cause(begin + R"([{"tasks":[[]]}]})"), "");
+  for (const char* field : {R"("tid":1.5)", R"("tid":3000000000)", R"("tid":"7")", R"("user":-1)",
+                            R"("user":4294967296)", R"("user_ns":-1)",
+                            R"("user_ns":18446744073709551616)", R"("kernel":1)", R"("name":7)",
+                            R"("state":"dancing")", R"("corrections":[{"begin_ns":2,"end_ns":1}])",
+                            R"("corrections":[{"begin_ns":1,"end_ns":2,"from":"faults"}])"}) {
+    std::string line = begin + R"([{"tasks":[{"start_ns":1,)";
+    EXPECT_NE(cause((line += field) += "}]}]}"), "") << field;
+  }
+  EXPECT_NE(cause(begin + R"([{"unknown":{"task":["colour"]}}]})"), "");
+}
+
+TEST(PeriodJson, LinesAreReadUpToTheFirstThatIsBroken) {
+  const std::string line = line_of(full_table(0, 100));
+  int tables = 0;
+  const auto count = [&](Table&&) { return ++tables < 3; };
+  EXPECT_TRUE(read_tables(line + "\n" + line, "f", count));
+  EXPECT_EQ(tables, 2);
+  tables = 0;
+  const Status status = read_tables(line + "{\n" + line, "f", count);
+  EXPECT_EQ(tables, 1);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().file, "f");
+  EXPECT_EQ(status.error().offset, line.size());
+  tables = 0;
+  EXPECT_TRUE(read_tables(line + line + line + "{", "f", count)) << "three are enough";
+}
+
+}  // namespace
+}  // namespace strata::period
