@@ -125,7 +125,7 @@ void Pass::finish(const trace::Merge& merge) {
   if (!in_period_) start_period();
   for (size_t i = 0; i < merge.streams().size(); ++i) {
     const trace::Stream& stream = *merge.streams()[i];
-    const trace::Loss loss = stream.unplaced_loss();
+    const trace::Stream::Loss& loss = stream.unplaced_loss();
     if (loss.count != 0 || loss.unknown) {
       const size_t trace = trace_of_[i];
       const size_t machine = machine_of_[trace];
