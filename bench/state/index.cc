@@ -26,6 +26,8 @@ int main(int argc, char** argv) {
   uint64_t events = 0;
   for (const state::EventCount& counted : machine.engine->statistics().counts())
     events += counted.count;
-  std::printf("%lu %lu %lu\n", events, machine.history->intervals(),
-              static_cast<unsigned long>(std::filesystem::file_size(argv[2])));
+  std::printf("%lu %lu %lu\n", events, machine.index->intervals(),
+              static_cast<unsigned long>(
+                  std::filesystem::file_size(argv[2]) +
+                  std::filesystem::file_size(state::IndexWriter::records_path(argv[2]))));
 }

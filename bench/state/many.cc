@@ -153,6 +153,8 @@ int main(int argc, char** argv) {
   state::Pass pass(traces);
   if (!pass.write_index([&](size_t) { return std::string(argv[3]); }, 1)) return 1;
   pass.run();
-  std::printf("%lu %lu %lu\n", events, pass.machines().front().history->intervals(),
-              static_cast<unsigned long>(std::filesystem::file_size(argv[3])));
+  std::printf("%lu %lu %lu\n", events, pass.machines().front().index->intervals(),
+              static_cast<unsigned long>(
+                  std::filesystem::file_size(argv[3]) +
+                  std::filesystem::file_size(state::IndexWriter::records_path(argv[3]))));
 }

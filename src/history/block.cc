@@ -4,35 +4,130 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <array>
+#include <bit>
+#include <cstring>
 
+#include "base/varint.h"
+#include "history/checksum.h"
 #include "history/times.h"
+#include "history/tokens.h"
 
 namespace strata::history {
 namespace {
 
-// What an interval takes at most, in an open block and in columns.
-constexpr size_t kMaxInterval = 1 + 5 + kMaxVarint;
-constexpr size_t kMaxPlain = kBlockIntervals * kMaxInterval;
+// Of an interval: token and length; the state and the info of a new token.
+constexpr size_t kMostPlain = kBlockIntervals * (2 + 1 + kMaxVarint);
+constexpr size_t kMostBits = kBlockIntervals * sizeof(uint64_t);
+constexpr unsigned kLongest = 64;  // bits of a duration
+// With so many, wherever they begin, one load has them, and the sum of a block's is a number.
+constexpr unsigned kCommonLongest = 52;
 // Fast: it runs in the same thread as everything else.
-constexpr int kCompression = 1;
+constexpr int kCompression = -1;
 
 constexpr uint32_t groups_of(uint32_t count, uint32_t level) {
   const uint32_t intervals = group_intervals(level);
-  return (count + intervals - 1) / intervals;
+  return count <= intervals ? 0 : (count + intervals - 1) / intervals;
+}
+
+// Writes bits one after the other, the lowest of each byte first.
+class BitWriter {
+ public:
+  explicit BitWriter(uint8_t* at) : at_(at) {}
+
+  // Up to 32, the lowest of the value; above them it is 0.
+  void put(uint64_t value, unsigned bits) {
+    open_ |= value << used_;
+    used_ += bits;
+    if (used_ < 32) return;
+    const auto word = static_cast<uint32_t>(open_);
+    std::memcpy(at_, &word, sizeof word);
+    at_ += sizeof word;
+    open_ >>= 32;
+    used_ -= 32;
+  }
+  uint8_t* finish() {
+    std::memcpy(at_, &open_, sizeof(uint32_t));
+    return at_ + (used_ + 7) / 8;
+  }
+
+ private:
+  uint8_t* at_;
+  uint64_t open_ = 0;
+  unsigned used_ = 0;
+};
+
+// The bits that begin at bit `at`, up to kCommonLongest.
+uint64_t take_bits(const uint8_t* bytes, uint64_t at, unsigned bits) {
+  uint64_t word = 0;
+  std::memcpy(&word, bytes + at / 8, sizeof word);
+  return word >> at % 8 & ((uint64_t{1} << bits) - 1);
+}
+
+bool decode_durations(const uint8_t* bits, const uint8_t* lengths, uint32_t count,
+                      uint64_t duration, BlockColumns& into) {
+  uint64_t at = 0;
+  uint64_t left = duration;
+  for (uint32_t i = 0; i < count; ++i) {
+    const unsigned rest = lengths[i] - 1u;
+    const unsigned low = std::min(rest, 32u);
+    const uint64_t value = take_bits(bits, at, low) | take_bits(bits, at + low, rest - low) << low |
+                           uint64_t{1} << rest;
+    at += rest;
+    if (value > left) return false;
+    left -= value;
+    into.durations[i] = value;
+  }
+  return left == 0;
+}
+
+// Where none is longer than that.
+bool decode_common_durations(const uint8_t* bits, const uint8_t* lengths, uint32_t count,
+                             uint64_t duration, BlockColumns& into) {
+  uint64_t at = 0;
+  uint64_t sum = 0;
+  uint64_t* to = into.durations.data();
+  for (uint32_t i = 0; i < count; ++i) {
+    const unsigned rest = lengths[i] - 1u;
+    const uint64_t value = take_bits(bits, at, rest) | uint64_t{1} << rest;
+    at += rest;
+    sum += value;
+    to[i] = value;
+  }
+  return sum == duration;
+}
+
+bool decode_meanings(const uint8_t* tokens, uint32_t count, const uint8_t* at, const uint8_t* end,
+                     BlockColumns& into) {
+  TokenTable table;
+  State* states = into.states.data();
+  uint32_t* infos = into.infos.data();
+  for (uint32_t i = 0; i < count; ++i) {
+    Meaning meaning = table[tokens[i]];
+    if (tokens[i] == TokenTable::kNew) {
+      uint64_t info = 0;
+      if (at == end || *at >= kStates) return false;
+      meaning.state = *at++;
+      at = take_varint(at, end, info);
+      if (at == nullptr || info > UINT32_MAX) return false;
+      meaning.info = static_cast<uint32_t>(info);
+      table.add(meaning);
+    }
+    states[i] = meaning.state;
+    infos[i] = meaning.info;
+  }
+  return at == end;
 }
 
 }  // namespace
 
-void OpenBlock::add(uint64_t duration, State state, uint32_t info) {
-  if (bytes_.size() - used_ < kMaxInterval)
-    bytes_.resize(std::max<size_t>(2 * bytes_.size(), 4 * kMaxInterval));
-  uint8_t* at = bytes_.data() + used_;
-  *at++ = state;
-  at = put_varint(at, info);
-  at = put_varint(at, duration);
-  used_ = static_cast<uint32_t>(at - bytes_.data());
-  ++count_;
+size_t OpenBlock::grow() {
+  const size_t growth = next_growth();
+  const auto capacity = static_cast<uint32_t>(capacity_ + growth / sizeof(uint64_t));
+  auto words = std::make_unique_for_overwrite<uint64_t[]>(capacity);
+  std::copy_n(words_.get(), used_, words.get());
+  words_ = std::move(words);
+  capacity_ = capacity;
+  return growth;
 }
 
 struct BlockEncoder::Zstd {
@@ -40,52 +135,87 @@ struct BlockEncoder::Zstd {
   ~Zstd() { ZSTD_freeCCtx(context); }
 };
 
-BlockEncoder::BlockEncoder() : zstd_(std::make_unique<Zstd>()), plain_(kMaxPlain) {
-  packed_.resize(ZSTD_compressBound(kMaxPlain));
+BlockEncoder::BlockEncoder()
+    : zstd_(std::make_unique<Zstd>()),
+      plain_(kMostPlain),
+      columns_(sizeof(uint32_t) + ZSTD_compressBound(kMostPlain) + kMostBits + sizeof(uint64_t)) {
   ZSTD_CCtx_setParameter(zstd_->context, ZSTD_c_compressionLevel, kCompression);
-  ZSTD_CCtx_setParameter(zstd_->context, ZSTD_c_checksumFlag, 1);
 }
 
 BlockEncoder::~BlockEncoder() = default;
 
 EncodedBlock BlockEncoder::encode(const OpenBlock& block) {
-  const uint32_t count = block.count();
-  std::array<std::vector<StateTimes>, kLevels> levels;
-  for (uint32_t level = 0; level < kLevels; ++level) levels[level].resize(groups_of(count, level));
-  infos_.resize(count * kMaxVarint);
-  states_.resize(count);
-  const uint8_t* from = block.bytes_.data();
-  const uint8_t* const end = from + block.used_;
-  uint8_t* at = plain_.data();
-  uint8_t* info_at = infos_.data();
-  for (uint32_t i = 0; i < count; ++i) {
-    const State state = *from++;
-    uint64_t info = 0;
-    uint64_t duration = 0;
-    from = take_varint(from, end, info);
-    from = take_varint(from, end, duration);
-    states_[i] = state;
-    info_at = put_varint(info_at, info);
-    at = put_varint(at, duration);
-    levels[0][i / kGroup].ns[state] += duration;
-  }
-  at = std::copy(infos_.data(), info_at, at);
-  at = std::copy(states_.begin(), states_.end(), at);
-
   EncodedBlock encoded;
-  for (uint32_t level = 1; level < kLevels; ++level)
-    for (size_t i = 0; i < levels[level - 1].size(); ++i)
-      levels[level][i / kFanOut] += levels[level - 1][i];
-  for (const StateTimes& group : levels.back()) encoded.times += group;
-  summary_.clear();
-  for (auto level = levels.rbegin(); level != levels.rend(); ++level)
-    for (const StateTimes& group : *level) put_times(summary_, group);
-
-  const size_t packed = ZSTD_compress2(zstd_->context, packed_.data(), packed_.size(),
-                                       plain_.data(), static_cast<size_t>(at - plain_.data()));
+  summarize(block, encoded.times);
   encoded.summary = summary_;
-  encoded.columns = std::span(packed_.data(), ZSTD_isError(packed) != 0 ? 0 : packed);
+  encoded.columns = std::span(columns_.data(), encode_columns(block));
   return encoded;
+}
+
+size_t BlockEncoder::encode_columns(const OpenBlock& block) {
+  const uint32_t count = block.count();
+  uint8_t* token = plain_.data();
+  uint8_t* length = token + count;
+  uint8_t* meaning = length + count;
+  // Behind what is packed at most, until it is known how much it is.
+  uint8_t* const bits = columns_.data() + columns_.size() - kMostBits - sizeof(uint64_t);
+  BitWriter writer(bits);
+  TokenTable tokens;
+  block.each([&](uint64_t duration, State state, uint32_t info) {
+    *token = tokens.find({state, info});
+    if (*token++ == TokenTable::kNew) {
+      *meaning++ = state;
+      meaning = put_varint(meaning, info);
+    }
+    const auto width = static_cast<unsigned>(std::bit_width(duration));
+    *length++ = static_cast<uint8_t>(width);
+    const uint64_t rest = duration ^ (uint64_t{1} << (width - 1));
+    if (width <= 33) [[likely]] {
+      writer.put(rest, width - 1);
+    } else {
+      writer.put(rest & UINT32_MAX, 32);
+      writer.put(rest >> 32, width - 33);
+    }
+  });
+  const auto bits_size = static_cast<size_t>(writer.finish() - bits);
+
+  uint8_t* at = columns_.data() + sizeof(uint32_t);
+  const size_t packed = ZSTD_compress2(zstd_->context, at, static_cast<size_t>(bits - at),
+                                       plain_.data(), static_cast<size_t>(meaning - plain_.data()));
+  if (ZSTD_isError(packed) != 0) return 0;
+  const auto packed_size = static_cast<uint32_t>(packed);
+  std::memcpy(columns_.data(), &packed_size, sizeof packed_size);
+  at += packed;
+  std::memmove(at, bits, bits_size);
+  at += bits_size;
+  const auto size = static_cast<size_t>(at - columns_.data());
+  const uint64_t sum = checksum({columns_.data(), size});
+  std::memcpy(at, &sum, sizeof sum);
+  return size + sizeof sum;
+}
+
+void BlockEncoder::summarize(const OpenBlock& block, StateTimes& times) {
+  const uint32_t count = block.count();
+  std::array<StateTimes, kLevels> open;
+  for (std::vector<uint8_t>& level : levels_) level.clear();
+  // What ends a group of a level goes into the one above; the last one's into the block's.
+  const auto end_groups = [&](uint32_t done) {
+    for (uint32_t level = 0; level < kLevels; ++level) {
+      if (done % group_intervals(level) != 0 && done != count) return;
+      if (groups_of(count, level) > 0) put_times(levels_[level], open[level]);
+      (level + 1 < kLevels ? open[level + 1] : times) += open[level];
+      open[level] = {};
+    }
+  };
+  uint32_t done = 0;
+  block.each([&](uint64_t duration, State state, uint32_t) {
+    open[0].ns[state] += duration;
+    if (++done % kGroup == 0) end_groups(done);
+  });
+  if (count % kGroup != 0) end_groups(count);
+  summary_.clear();
+  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
+    summary_.insert(summary_.end(), level->begin(), level->end());
 }
 
 struct BlockDecoder::Zstd {
@@ -93,30 +223,41 @@ struct BlockDecoder::Zstd {
   ~Zstd() { ZSTD_freeDCtx(context); }
 };
 
-BlockDecoder::BlockDecoder() : zstd_(std::make_unique<Zstd>()), plain_(kMaxPlain) {}
+BlockDecoder::BlockDecoder() : zstd_(std::make_unique<Zstd>()), plain_(kMostPlain) {}
 
 BlockDecoder::~BlockDecoder() = default;
 
-bool BlockDecoder::decode(std::span<const uint8_t> columns, uint32_t count, BlockColumns& into) {
-  if (count > kBlockIntervals) return false;
-  const size_t size = ZSTD_decompressDCtx(zstd_->context, plain_.data(), plain_.size(),
-                                          columns.data(), columns.size());
-  if (ZSTD_isError(size) != 0) return false;
-  const uint8_t* at = plain_.data();
-  const uint8_t* const end = at + size;
-  into.durations.resize(count);
-  into.infos.resize(count);
-  into.states.resize(count);
-  for (uint64_t& duration : into.durations)
-    if ((at = take_varint(at, end, duration)) == nullptr) return false;
-  for (uint32_t& info : into.infos) {
-    uint64_t value = 0;
-    if ((at = take_varint(at, end, value)) == nullptr || value > UINT32_MAX) return false;
-    info = static_cast<uint32_t>(value);
+bool BlockDecoder::decode(std::span<const uint8_t> columns, uint32_t count, uint64_t duration,
+                          BlockColumns& into) {
+  uint32_t packed = 0;
+  uint64_t sum = 0;
+  if (count > kBlockIntervals || columns.size() < sizeof packed + sizeof sum) return false;
+  const size_t size = columns.size() - sizeof sum;
+  std::memcpy(&sum, columns.data() + size, sizeof sum);
+  std::memcpy(&packed, columns.data(), sizeof packed);
+  if (sum != checksum(columns.first(size)) || packed > size - sizeof packed) return false;
+  const size_t plain = ZSTD_decompressDCtx(zstd_->context, plain_.data(), plain_.size(),
+                                           columns.data() + sizeof packed, packed);
+  if (ZSTD_isError(plain) != 0 || plain < 2 * size_t{count}) return false;
+
+  const uint8_t* const lengths = plain_.data() + count;
+  unsigned shortest = kLongest;
+  unsigned longest = 1;
+  uint64_t bits = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    shortest = std::min<unsigned>(shortest, lengths[i]);
+    longest = std::max<unsigned>(longest, lengths[i]);
+    bits += lengths[i] - 1u;
   }
-  if (static_cast<size_t>(end - at) != count) return false;
-  std::copy(at, end, into.states.begin());
-  return std::ranges::all_of(into.states, [](State state) { return state < kStates; });
+  // With the checksum behind them, every load of bits is of bytes that are there.
+  if (shortest < 1 || longest > kLongest || (bits + 7) / 8 != size - sizeof packed - packed)
+    return false;
+  const uint8_t* const from = columns.data() + sizeof packed + packed;
+  const bool is_right = longest <= kCommonLongest
+                            ? decode_common_durations(from, lengths, count, duration, into)
+                            : decode_durations(from, lengths, count, duration, into);
+  return is_right &&
+         decode_meanings(plain_.data(), count, lengths + count, plain_.data() + plain, into);
 }
 
 SummaryWalk::SummaryWalk(std::span<const uint8_t> summary, uint32_t count, uint32_t level)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -15,10 +17,15 @@ namespace strata::history {
 // parts:
 //
 //   summary   how long the row was in each state in every kGroup x 16 intervals, then in every
-//             kGroup x 4, then in every kGroup (times.h): what a view from further away needs. Not
-//             compressed
-//   columns   all durations (varints), all infos (varints), all states (bytes); zstd, with a
-//             checksum
+//             kGroup x 4, then in every kGroup (times.h): what a view from further away needs.
+//             Levels of which the block is one group are left out. Not compressed
+//   columns   32 bits, the size of what is packed; packed by zstd: all tokens, all lengths, then
+//             what new tokens mean; not packed: the durations' bits; a checksum of all of it
+//
+// A *token*, a byte, stands for a state and its info, of which a row has few: the place in a small
+// table (tokens.h) that encoder and decoder fill alike. A *length*, a byte, says how many bits a
+// duration has; those below its highest follow each other without a gap. These do not compress, so
+// nobody tries: that is most of a block's bytes, and reading one is a load and a shift.
 //
 // The times of a group are exact, so that times over any range are exact, too, wherever the range
 // begins and ends: groups in its middle, intervals at its ends.
@@ -34,22 +41,61 @@ constexpr uint32_t group_intervals(uint32_t level) {
   return intervals;
 }
 
-// Intervals on their way into a block: a growing row of bytes, since there are many rows, and most
-// of them are quiet.
+// Intervals on their way into a block: as a rule eight bytes each, so that adding one is a store.
+// The memory grows with them, since there are many rows, and most of them are quiet.
 class OpenBlock {
  public:
-  void add(uint64_t duration, State state, uint32_t info);
+  bool has_room() const { return capacity_ - used_ >= kMostWords; }
+  // How many bytes it takes more when it has grown.
+  size_t next_growth() const { return std::max(kFewestWords, capacity_) * sizeof(uint64_t); }
+  // Gives that, as it was before.
+  size_t grow();
+  // Where there is room; it lasted 1 ns at least.
+  void add(uint64_t duration, State state, uint32_t info) {
+    ++count_;
+    if (duration < kOdd && info < kOddInfo) [[likely]] {
+      words_[used_++] = duration << 32 | info << kStateBits | state;
+      return;
+    }
+    words_[used_] = kOdd << 32 | state;
+    words_[used_ + 1] = duration;
+    words_[used_ + 2] = info;
+    used_ += kMostWords;
+  }
   uint32_t count() const { return count_; }
   bool is_full() const { return count_ == kBlockIntervals; }
   bool empty() const { return count_ == 0; }
-  size_t memory() const { return bytes_.size(); }
+  size_t memory() const { return capacity_ * sizeof(uint64_t); }
   void clear() { used_ = count_ = 0; }
   // Its memory too.
   void release() { *this = OpenBlock(); }
 
+  // Calls visit(duration, state, info) for each.
+  template <typename Visit>
+  void each(Visit&& visit) const {
+    for (uint32_t at = 0; at < used_; ++at) {
+      const uint64_t word = words_[at];
+      const auto state = static_cast<State>(word % kStates);
+      if (word >> 32 != kOdd) [[likely]] {
+        visit(word >> 32, state, static_cast<uint32_t>(word) >> kStateBits);
+      } else {
+        visit(words_[at + 1], state, static_cast<uint32_t>(words_[at + 2]));
+        at += kMostWords - 1;
+      }
+    }
+  }
+
  private:
-  friend class BlockEncoder;
-  std::vector<uint8_t> bytes_;  // for each: the state, the info and the duration as varints
+  static constexpr unsigned kStateBits = 5;
+  static_assert(1u << kStateBits == kStates);
+  // What does not fit is two more words: the duration, the info.
+  static constexpr uint64_t kOdd = UINT32_MAX;
+  static constexpr uint32_t kOddInfo = 1u << (32 - kStateBits);
+  static constexpr uint32_t kMostWords = 3;
+  static constexpr uint32_t kFewestWords = 8;
+
+  std::unique_ptr<uint64_t[]> words_;  // the duration above, then the info, then the state
+  uint32_t capacity_ = 0;
   uint32_t used_ = 0;
   uint32_t count_ = 0;
 };
@@ -72,19 +118,22 @@ class BlockEncoder {
 
  private:
   struct Zstd;
+  size_t encode_columns(const OpenBlock& block);
+  void summarize(const OpenBlock& block, StateTimes& times);
+
   std::unique_ptr<Zstd> zstd_;
-  std::vector<uint8_t> plain_;
-  std::vector<uint8_t> infos_;
-  std::vector<State> states_;
-  std::vector<uint8_t> packed_;
+  std::vector<uint8_t> plain_;    // what is to be packed
+  std::vector<uint8_t> columns_;  // as long as they may become
+  std::array<std::vector<uint8_t>, kLevels> levels_;
   std::vector<uint8_t> summary_;
 };
 
-// A block's intervals without their times: durations, from which the times follow.
+// A block's intervals without their times: durations, from which the times follow. Room for as many
+// as a block may have.
 struct BlockColumns {
-  std::vector<uint64_t> durations;
-  std::vector<uint32_t> infos;
-  std::vector<State> states;
+  std::vector<uint64_t> durations = std::vector<uint64_t>(kBlockIntervals);
+  std::vector<uint32_t> infos = std::vector<uint32_t>(kBlockIntervals);
+  std::vector<State> states = std::vector<State>(kBlockIntervals);
 };
 
 class BlockDecoder {
@@ -94,8 +143,9 @@ class BlockDecoder {
   BlockDecoder(const BlockDecoder&) = delete;
   BlockDecoder& operator=(const BlockDecoder&) = delete;
 
-  // False: these bytes are no block of so many intervals.
-  bool decode(std::span<const uint8_t> columns, uint32_t count, BlockColumns& into);
+  // False: these bytes are no block of so many intervals that take so long.
+  bool decode(std::span<const uint8_t> columns, uint32_t count, uint64_t duration,
+              BlockColumns& into);
 
  private:
   struct Zstd;

@@ -22,7 +22,7 @@
 namespace strata::history {
 
 inline constexpr uint64_t kMagic = 0x3159524f54534948;  // "HISTORY1" as it lies in the file
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 
 struct BlockEntry {
   uint64_t offset;  // of its summary, in the file; the columns follow

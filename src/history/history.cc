@@ -15,6 +15,10 @@ namespace {
 constexpr size_t kSummed = 64;
 constexpr uint32_t kMaxKey = 1 << 16;
 
+uint64_t distance(int64_t from, int64_t to) {
+  return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
+}
+
 }  // namespace
 
 std::span<const uint8_t> History::bytes() const {
@@ -139,28 +143,22 @@ TimesList History::times_of(const Block& block) const {
 const BlockColumns* History::decode(const Block& block) {
   if (decoded_.offset == block.offset) return &decoded_.columns;
   decoded_.offset = UINT64_MAX;
+  // All times that follow from it lie within the block.
   if (!decoder_->decode(bytes().subspan(block.offset + block.summary_size, block.columns_size),
-                        block.count, decoded_.columns))
+                        block.count, distance(block.begin, block.end), decoded_.columns))
     return nullptr;
-  // Then every time that follows from them lies within the block.
-  uint64_t left = static_cast<uint64_t>(block.end) - static_cast<uint64_t>(block.begin);
-  for (const uint64_t duration : decoded_.columns.durations) {
-    if (duration > left) return nullptr;
-    left -= duration;
-  }
-  if (left != 0) return nullptr;
   decoded_.offset = block.offset;
   return &decoded_.columns;
 }
 
-bool History::each_of(const Block& block, int64_t begin, int64_t end,
-                      const std::function<void(const Interval&)>& visit) {
+template <typename Visit>
+bool History::each_of(const Block& block, int64_t begin, int64_t end, Visit&& visit) {
   const BlockColumns* columns = decode(block);
   if (columns == nullptr) return false;
   int64_t time = block.begin;
   for (uint32_t i = 0; i < block.count && time < end; ++i) {
     const int64_t next = time + static_cast<int64_t>(columns->durations[i]);
-    if (next > begin) visit({time, next, columns->states[i], columns->infos[i]});
+    if (next > begin) visit(Interval{time, next, columns->states[i], columns->infos[i]});
     time = next;
   }
   return true;
@@ -232,8 +230,7 @@ Status History::pixels(Row number, int64_t begin, int64_t end, const Weights& we
   };
   for (size_t i = find_block(row, begin); i < row.blocks.size() && row.blocks[i].begin < end; ++i) {
     const Block& block = row.blocks[i];
-    const auto duration =
-        static_cast<double>(static_cast<uint64_t>(block.end) - static_cast<uint64_t>(block.begin));
+    const auto duration = static_cast<double>(distance(block.begin, block.end));
     if (duration <= sweep.width()) {
       sweep.add(block.begin, block.end, times_of(block));
       continue;
@@ -250,8 +247,7 @@ Status History::pixels(Row number, int64_t begin, int64_t end, const Weights& we
     SummaryWalk walk(bytes().subspan(block.offset, block.summary_size), block.count, level);
     int64_t time = block.begin;
     for (TimesList times; walk.next(times);) {
-      if (times.sum > static_cast<uint64_t>(block.end) - static_cast<uint64_t>(time))
-        return damaged();
+      if (times.sum == 0 || times.sum > distance(time, block.end)) return damaged();
       const int64_t next = time + static_cast<int64_t>(times.sum);
       // Among many short intervals there may be a long one.
       if (static_cast<double>(times.sum) > sweep.width()) {

@@ -102,8 +102,8 @@ class History {
   TimesList times_of(const Block& block) const;
   const BlockColumns* decode(const Block& block);
   // The intervals of one block that have a part in the range.
-  bool each_of(const Block& block, int64_t begin, int64_t end,
-               const std::function<void(const Interval&)>& visit);
+  template <typename Visit>
+  bool each_of(const Block& block, int64_t begin, int64_t end, Visit&& visit);
   std::optional<Interval> open_interval(const RowBlocks& row) const;
 
   std::unique_ptr<MappedFile> file_;

@@ -38,10 +38,14 @@ Row Writer::row(std::string_view key) {
 }
 
 void Writer::begin(OpenRow& open, int64_t time) {
-  open.is_begun = true;
   open.begin = time;
   open.block_begin = time;
   begin_ = std::min(begin_, time);
+}
+
+void Writer::make_room(OpenBlock& block) {
+  if (open_bytes_ + block.next_growth() > most_open_) write_largest();
+  if (!block.has_room()) open_bytes_ += block.grow();
 }
 
 void Writer::write_block(OpenRow& open, Row row) {
@@ -90,7 +94,7 @@ void Writer::write_open_rows(int64_t time) {
   end_ = std::max(end_, time);
   for (Row row = 0; row < rows_.size(); ++row) {
     OpenRow& open = rows_[row];
-    if (!open.is_begun) continue;
+    if (!open.is_begun()) continue;
     if (!open.block.empty()) write_block(open, row);
     intervals.push_back({open.begin, row, open.info, open.state, {}});
     end_ = std::max(end_, open.begin);

@@ -35,10 +35,10 @@ class Writer {
   // before the last one counts as that: rows do not go back.
   void set(Row row, int64_t time, State state, uint32_t info = 0) {
     OpenRow& open = rows_[row];
-    if (open.is_begun && open.state == state && open.info == info) return;
-    if (open.is_begun && time > open.begin) {
+    if (open.state == state && open.info == info) return;
+    if (time > open.begin) [[likely]] {
       end_interval(open, row, time);
-    } else if (!open.is_begun) {
+    } else if (!open.is_begun()) {
       begin(open, time);
     }
     open.state = state;
@@ -62,27 +62,31 @@ class Writer {
   size_t open_bytes() const { return open_bytes_; }
 
  private:
-  struct OpenRow {
-    int64_t begin = 0;  // of the interval that has not ended
+  static constexpr State kNotBegun = kStates;
+  // One line of a cache: there are many, and each event finds some.
+  struct alignas(64) OpenRow {
+    int64_t begin = INT64_MAX;  // of the interval that has not ended
     int64_t block_begin = 0;
     uint32_t info = 0;
-    State state = 0;
-    bool is_begun = false;
+    State state = kNotBegun;
     OpenBlock block;
+
+    bool is_begun() const { return state != kNotBegun; }
   };
 
   Writer(GrowingFile file, uint64_t source, size_t most_open);
   void begin(OpenRow& open, int64_t time);
   void end_interval(OpenRow& open, Row row, int64_t time) {
-    const size_t before = open.block.memory();
-    open.block.add(static_cast<uint64_t>(time - open.begin), open.state, open.info);
+    if (!open.block.has_room()) [[unlikely]]
+      make_room(open.block);
+    open.block.add(static_cast<uint64_t>(time) - static_cast<uint64_t>(open.begin), open.state,
+                   open.info);
     ++intervals_;
     open.begin = time;
-    open_bytes_ += open.block.memory() - before;
-    if (open.block.is_full()) write_block(open, row);
-    if (open_bytes_ > most_open_) [[unlikely]]
-      write_largest();
+    if (open.block.is_full()) [[unlikely]]
+      write_block(open, row);
   }
+  void make_room(OpenBlock& block);
   void write_block(OpenRow& open, Row row);
   void write_largest();
   void write_open_rows(int64_t time);

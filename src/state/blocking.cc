@@ -105,6 +105,12 @@ TaskState wait_ended_by_interrupt(Mode mode, std::string_view name) {
   return name == "local_timer" ? WaitTimer : WaitOther;
 }
 
+void CallWaits::look_up(NameId syscall) {
+  if (syscall >= known_.size()) known_.resize(syscall + 1);
+  const std::string_view name = names_.text(syscall);
+  known_[syscall] = {wait_in(name, false), wait_in(name, true), wait_ended_by_syscall(name)};
+}
+
 bool is_kernel_thread_name(std::string_view name) {
   constexpr std::string_view kExact[] = {"kthreadd",    "kcompactd0", "khugepaged", "kauditd",
                                          "kdevtmpfs",   "khungtaskd", "ksmd",       "oom_reaper",

@@ -4,6 +4,10 @@
 namespace strata::state {
 
 const Descriptor* DescriptorTable::find(int32_t fd) const {
+  // As a rule all numbers from 0 on are taken.
+  if (const auto at = static_cast<size_t>(fd);
+      at < descriptors_.size() && descriptors_[at].fd == fd)
+    return &descriptors_[at];
   const auto found = std::ranges::lower_bound(descriptors_, fd, {}, &Descriptor::fd);
   return found != descriptors_.end() && found->fd == fd ? &*found : nullptr;
 }

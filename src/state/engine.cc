@@ -76,9 +76,11 @@ const Engine::TypeUse* Engine::arrive(const trace::Event& event) {
     use = add_type(*event.type, event.type->meaning.word != Word::None);
   now_ = std::max(now_, event.time.count);
   const CpuIndex index = raw(event.cpu);
-  if (index >= kMostCpus) [[unlikely]]
-    return nullptr;
-  Cpu& cpu = cpu_at(index);
+  if (index >= cpus_.size() || !cpus_[index].is_there) [[unlikely]] {
+    if (index >= kMostCpus) return nullptr;
+    cpu_at(index);
+  }
+  Cpu& cpu = cpus_[index];
   if (use->tells) {
     if (event.lost != 0 || event.lost_unknown) [[unlikely]]
       lose(index);
@@ -315,14 +317,6 @@ void Engine::set_process(TaskId id, Tid tgid) {
   tasks_[id].tgid = tgid;
   if (tasks_[id].vcpu != kNoVcpu) move_vcpu(tasks_[id]);
   if (index_ != nullptr) index_->task_process(id, now_, tgid);
-}
-
-int64_t Engine::part(const trace::Event& event, Role role, int64_t otherwise) const {
-  const trace::Binding& meaning = event.type->meaning;
-  const uint8_t slot = trace::kSlots[static_cast<size_t>(meaning.word)][static_cast<size_t>(role)];
-  if (slot != trace::kNoSlot)
-    load_integer(event.record, meaning.parts[slot], event.bases, otherwise);
-  return otherwise;
 }
 
 }  // namespace strata::state

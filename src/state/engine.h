@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "state/block.h"
+#include "state/blocking.h"
 #include "state/counters.h"
 #include "state/cpu.h"
 #include "state/descriptors.h"
@@ -135,7 +136,14 @@ class Engine {
   const TypeUse* add_type(const trace::EventType& type, bool tells, bool is_sample = false);
   Cpu& cpu_at(CpuIndex index);
   void add_cpu(CpuIndex index);
-  int64_t part(const trace::Event& event, Role role, int64_t otherwise = 0) const;
+  static int64_t part(const trace::Event& event, Role role, int64_t otherwise = 0) {
+    const trace::Binding& meaning = event.type->meaning;
+    const uint8_t slot =
+        trace::kSlots[static_cast<size_t>(meaning.word)][static_cast<size_t>(role)];
+    if (slot != trace::kNoSlot)
+      load_integer(event.record, meaning.parts[slot], event.bases, otherwise);
+    return otherwise;
+  }
 
   // The task of a thread's id, which is new where it was never heard of or ended before.
   TaskId task_of(Tid tid);
@@ -202,6 +210,8 @@ class Engine {
   void on_sample(const trace::Event& event, CpuIndex index);
 
   NameId syscall_name(int64_t number);
+  NameId vector_name(int64_t vector);
+  NameId idle_level_name(int32_t level);
   NameId interrupt_name(const trace::Event& event, const TypeUse& use);
   NameId exit_name(const trace::Event& event);
   void add_guest(const trace::GuestInfo& guest);
@@ -214,8 +224,8 @@ class Engine {
   Vcpu* running_vcpu(CpuIndex index);
   void update_vcpu(const Task& task, int64_t time);
   void set_vcpu_state(VcpuIndex index, int64_t time, VcpuState state, uint32_t info);
-  TaskState wait_of(TaskId id, int64_t prev_state) const;
-  TaskState refined_wait(const Cpu& waker, const Task& task) const;
+  TaskState wait_of(TaskId id, int64_t prev_state);
+  TaskState refined_wait(const Cpu& waker, const Task& task);
 
   int64_t begin_;
   int64_t now_;  // the latest time of all events so far; it never goes back
@@ -244,7 +254,10 @@ class Engine {
   std::string processor_ = "x86_64";
   std::vector<NameId> syscalls_;              // by number; 0: not looked up yet
   std::unordered_map<int64_t, NameId> irqs_;  // by line
-  uint32_t setting_affinity_ = 0;             // tasks that are in that call
+  std::vector<NameId> vectors_;               // of softirqs, by number; 0: not looked up yet
+  std::vector<NameId> idle_levels_;           // the same
+  CallWaits call_waits_{names_};
+  uint32_t setting_affinity_ = 0;  // tasks that are in that call
   NameId affinity_call_;
 };
 

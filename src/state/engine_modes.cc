@@ -12,12 +12,18 @@ namespace {
 
 constexpr std::array<std::string_view, 10> kVectors = {
     "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"};
-constexpr uint64_t kMostSyscalls = 1024;
+constexpr uint64_t kMostNumbers = 1024;
 
-NameId vector_name(int64_t vector, Names& names) {
-  return vector >= 0 && static_cast<size_t>(vector) < kVectors.size()
-             ? names.id(kVectors[static_cast<size_t>(vector)])
-             : names.id(std::to_string(vector));
+// Of a number that comes again and again: its name is made once. make() gives it.
+template <typename Make>
+NameId name_of_number(int64_t number, std::vector<NameId>& known, Names& names, Make&& make) {
+  const auto at = static_cast<uint64_t>(number);
+  if (at < known.size() && known[at] != kNoName) [[likely]]
+    return known[at];
+  const NameId id = names.id(make());
+  if (at >= kMostNumbers) return id;
+  if (at >= known.size()) known.resize(at + 1);
+  return known[at] = id;
 }
 
 }  // namespace
@@ -43,7 +49,7 @@ void Engine::apply(const trace::Event& event, const TypeUse* use) {
     case Word::IrqExit:
       return leave_interrupt(index, Mode::Irq);
     case Word::SoftirqEntry:
-      return enter_interrupt(index, Mode::Softirq, vector_name(part(event, Role::Vector), names_));
+      return enter_interrupt(index, Mode::Softirq, vector_name(part(event, Role::Vector)));
     case Word::SoftirqExit:
       return leave_interrupt(index, Mode::Softirq);
     case Word::TrapEntry:
@@ -233,7 +239,7 @@ void Engine::on_idle(const trace::Event& event, CpuIndex index) {
   if (told < 0 || static_cast<uint64_t>(told) >= cpus_.size()) return;
   const auto at = static_cast<CpuIndex>(told);
   const auto level = static_cast<int32_t>(part(event, Role::State, -1));
-  cpu_at(at).idle_level = level < 0 ? kNoName : names_.id("level " + std::to_string(level));
+  cpu_at(at).idle_level = level < 0 ? kNoName : idle_level_name(level);
   if (cpus_[at].mode != Mode::Idle) return;
   settle(at, now_);
   show(at);
@@ -248,14 +254,22 @@ void Engine::on_frequency(const trace::Event& event, CpuIndex index) {
 }
 
 NameId Engine::syscall_name(int64_t number) {
-  const auto at = static_cast<uint64_t>(number);
-  if (at < syscalls_.size() && syscalls_[at] != kNoName) [[likely]]
-    return syscalls_[at];
-  const std::string_view name = trace::syscall_name(processor_, at);
-  const NameId id = names_.id(name.empty() ? std::to_string(number) : std::string(name));
-  if (at >= kMostSyscalls) return id;
-  if (at >= syscalls_.size()) syscalls_.resize(at + 1);
-  return syscalls_[at] = id;
+  return name_of_number(number, syscalls_, names_, [&] {
+    const std::string_view name = trace::syscall_name(processor_, static_cast<uint64_t>(number));
+    return name.empty() ? std::to_string(number) : std::string(name);
+  });
+}
+
+NameId Engine::vector_name(int64_t vector) {
+  return name_of_number(vector, vectors_, names_, [&] {
+    const auto at = static_cast<uint64_t>(vector);
+    return at < kVectors.size() ? std::string(kVectors[at]) : std::to_string(vector);
+  });
+}
+
+NameId Engine::idle_level_name(int32_t level) {
+  return name_of_number(level, idle_levels_, names_,
+                        [&] { return "level " + std::to_string(level); });
 }
 
 NameId Engine::interrupt_name(const trace::Event& event, const TypeUse& use) {

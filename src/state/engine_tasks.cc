@@ -84,17 +84,17 @@ void Engine::switch_in(TaskId id, CpuIndex index) {
 }
 
 // A sleep in a task's own code can only be for a page.
-TaskState Engine::wait_of(TaskId id, int64_t prev_state) const {
+TaskState Engine::wait_of(TaskId id, int64_t prev_state) {
   const Task& task = tasks_[id];
   const Frame& top = task.stack.top();
   if (top.mode == Mode::User || task.fault_at >= task.since) return TaskState::WaitFault;
   if (top.mode != Mode::Syscall) return TaskState::WaitOther;
-  const TaskState wait = wait_in(names_.text(top.submode), (prev_state & kUninterruptible) != 0);
+  const TaskState wait = call_waits_.in(top.submode, (prev_state & kUninterruptible) != 0);
   return wait_for(descriptors_.kind_in_call(id), wait);
 }
 
 // Some waits show what they were for by how they end.
-TaskState Engine::refined_wait(const Cpu& waker, const Task& task) const {
+TaskState Engine::refined_wait(const Cpu& waker, const Task& task) {
   if (task.state != TaskState::WaitOther || task.is_kernel) return task.state;
   if (waker.depth > 0) {
     const Frame& frame = waker.interrupts[waker.depth - 1];
@@ -102,7 +102,7 @@ TaskState Engine::refined_wait(const Cpu& waker, const Task& task) const {
   }
   if (waker.task == kNoTask) return task.state;
   const Frame& top = tasks_[waker.task].stack.top();
-  return top.mode == Mode::Syscall ? wait_ended_by_syscall(names_.text(top.submode)) : task.state;
+  return top.mode == Mode::Syscall ? call_waits_.ended_by(top.submode) : task.state;
 }
 
 void Engine::on_wakeup(const trace::Event& event, CpuIndex index) {

@@ -55,6 +55,8 @@ FileCallFields::FileCallFields(const trace::EventType& of_type, std::string_view
   family = bind(call->family, {"family"});
   text = trace::syscall_text(*type, {"filename", "pathname", "uname", "uname_ptr"});
   if (call->effect == FileEffect::Connect) address = AddressFields(*type);
+  only_fd = call->effect == FileEffect::Read || call->effect == FileEffect::Write ||
+            call->effect == FileEffect::Close || call->effect == FileEffect::Use;
 }
 
 bool EnteredFileCall::closes_on_exec() const {
@@ -75,6 +77,7 @@ void FileCallReader::read(const trace::Event& event, NameId syscall, const Names
   call.call = fields->call;
   if (fields->call == nullptr) return;
   call.fd = descriptor(event, fields->fd);
+  if (fields->only_fd) return;
   call.other = descriptor(event, fields->other);
   call.flags = event.integer(fields->flags).value_or(0);
   call.command = event.integer(fields->command).value_or(-1);

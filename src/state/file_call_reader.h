@@ -32,11 +32,13 @@ struct FileCallFields {
   const FileCall* call = nullptr;  // null: it has nothing to do with descriptors
   trace::FieldRef fd, other, flags, command, value, family, text;
   AddressFields address;
+  bool only_fd = false;  // nothing else matters of it
 
   FileCallFields(const trace::EventType& type, std::string_view syscall);
 };
 
-// A call that was entered, with what its arguments were.
+// A call that was entered, with what its arguments were. Of one that has to do with `fd` alone, as
+// most have, the others are whatever they were before.
 struct EnteredFileCall {
   const FileCall* call = nullptr;  // null: nothing to do with descriptors
   int32_t fd = -1;

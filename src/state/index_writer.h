@@ -41,6 +41,7 @@ class IndexWriter {
   // Up to `time` all is known. What has not ended was told by the engine just before.
   Status checkpoint(int64_t time);
   Status finish(int64_t time);
+  uint64_t intervals() const { return history_.intervals(); }
 
   void add_cpu(CpuIndex cpu, int64_t time);
   void add_task(TaskId id, Tid tid, int64_t born);

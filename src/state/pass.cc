@@ -41,6 +41,7 @@ void Pass::run() {
       if (grows) stream->follow();
       streams.push_back(std::move(stream));
       trace_of_.push_back(i);
+      machine_of_stream_.push_back(machine_of_[i]);
     }
   }
   if (machines_.size() > 1)
@@ -84,7 +85,7 @@ bool Pass::take(const trace::Event& event, size_t stream) {
     start_period();
   if (end && event.time > *end) [[unlikely]]
     return false;
-  const size_t machine = machine_of_[trace_of_[stream]];
+  const size_t machine = machine_of_stream_[stream];
   if (periods_ && !periods_->arrive(event, machine)) return false;
   Engine& engine = *machines_[machine].engine;
   const Engine::TypeUse* use = engine.arrive(event);

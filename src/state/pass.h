@@ -75,6 +75,7 @@ class Pass {
   std::unique_ptr<Periods> periods_;
   std::vector<size_t> machine_of_;  // each trace's
   std::vector<size_t> trace_of_;    // each stream's
+  std::vector<size_t> machine_of_stream_;
   std::vector<Error> problems_;
   trace::Trace::Span span_{};
   bool in_period_ = false;

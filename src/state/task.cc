@@ -10,15 +10,17 @@ std::string_view name_of(MigrationCause cause) {
 }
 
 TaskId Tasks::add_idle(int64_t born) {
-  const auto id = static_cast<TaskId>(tasks_.size());
-  Task& task = tasks_.emplace_back();
+  const auto id = static_cast<TaskId>(size_++);
+  if (id / kBlock == blocks_.size())
+    blocks_.push_back(std::make_unique<std::array<Task, kBlock>>());
+  Task& task = (*this)[id];
   task.born = task.began = task.since = born;
   return id;
 }
 
 TaskId Tasks::add(Tid tid, int64_t born) {
   const TaskId id = add_idle(born);
-  tasks_[id].tid = tid;
+  (*this)[id].tid = tid;
   const auto number = static_cast<uint32_t>(raw(tid));
   if (number >= kPaged) {
     odd_[tid] = id;

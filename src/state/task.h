@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -77,31 +76,31 @@ struct Cause {
 
 // A thread, from its birth, or when it was first heard of, to its end.
 struct Task {
+  // What most events look at lies side by side.
   Tid tid{0};
-  Tid tgid = kNoTid;  // of its process; kNoTid: not told
-  Tid parent = kNoTid;
-  int64_t born = 0;  // or first heard of, which `saw_birth` tells apart
+  CpuIndex cpu = kNoCpu;  // that it runs on or ran on last
+  VcpuIndex vcpu = kNoVcpu;
+  TaskState state = TaskState::Unknown;
   bool saw_birth = false;
   bool is_kernel = false;  // a thread of the kernel's own
   bool is_exiting = false;
   bool name_is_stale = false;  // it executes another program; the next switch tells the name
+  uint32_t info = 0;           // of the state: the submode; of WaitCpu a Cause
   NameId name = kNoName;
+  uint32_t losses_seen = 0;      // see Engine
+  int64_t began = 0;             // the state
+  int64_t since = 0;             // what was before is in `ns`
+  uint64_t cpu_ns = 0;           // charged to it, without interrupts
+  int64_t fault_at = INT64_MIN;  // of the last page fault
+  ModeStack stack;
 
-  TaskState state = TaskState::Unknown;
-  uint32_t info = 0;  // of the state: the submode; of WaitCpu a Cause
-  int64_t began = 0;
-  int64_t since = 0;                          // what was before is in `ns`
-  std::array<uint64_t, kTaskStates> ns = {};  // how long it was in each before
-
-  CpuIndex cpu = kNoCpu;  // that it runs on or ran on last
-  VcpuIndex vcpu = kNoVcpu;
-  uint32_t losses_seen = 0;  // see Engine
+  Tid tgid = kNoTid;  // of its process; kNoTid: not told
+  Tid parent = kNoTid;
+  int64_t born = 0;  // or first heard of, which `saw_birth` tells apart
   uint32_t faults = 0;
   uint32_t migrations = 0;
   uint32_t wakeups = 0;
-  int64_t fault_at = INT64_MIN;  // of the last page fault
-  uint64_t cpu_ns = 0;           // charged to it, without interrupts
-  ModeStack stack;
+  std::array<uint64_t, kTaskStates> ns = {};  // how long it was in each state before
 
   bool is_idle_task() const { return tid == Tid{0}; }
 };
@@ -109,9 +108,9 @@ struct Task {
 // All tasks of a machine, and which of them a thread's id means now.
 class Tasks {
  public:
-  Task& operator[](TaskId id) { return tasks_[id]; }
-  const Task& operator[](TaskId id) const { return tasks_[id]; }
-  size_t size() const { return tasks_.size(); }
+  Task& operator[](TaskId id) { return (*blocks_[id / kBlock])[id % kBlock]; }
+  const Task& operator[](TaskId id) const { return (*blocks_[id / kBlock])[id % kBlock]; }
+  size_t size() const { return size_; }
 
   TaskId find(Tid tid) const {
     const auto number = static_cast<uint32_t>(raw(tid));
@@ -125,8 +124,23 @@ class Tasks {
   // An idle task, of which each CPU has its own, all called 0.
   TaskId add_idle(int64_t born);
 
-  auto begin() const { return tasks_.begin(); }
-  auto end() const { return tasks_.end(); }
+  // All, in the order of their numbers.
+  class Iterator {
+   public:
+    Iterator(const Tasks& tasks, size_t id) : tasks_(tasks), id_(id) {}
+    const Task& operator*() const { return tasks_[static_cast<TaskId>(id_)]; }
+    Iterator& operator++() {
+      ++id_;
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return id_ == other.id_; }
+
+   private:
+    const Tasks& tasks_;
+    size_t id_;
+  };
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, size_}; }
 
  private:
   static constexpr uint32_t kPage = 1024;
@@ -135,7 +149,10 @@ class Tasks {
 
   TaskId find_odd(Tid tid) const;
 
-  std::deque<Task> tasks_;
+  static constexpr uint32_t kBlock = 64;  // of tasks, which stay where they are
+
+  std::vector<std::unique_ptr<std::array<Task, kBlock>>> blocks_;
+  size_t size_ = 0;
   std::vector<std::unique_ptr<Page>> pages_ = std::vector<std::unique_ptr<Page>>(kPaged / kPage);
   std::unordered_map<Tid, TaskId> odd_;  // ids that no kernel gives
 };

@@ -117,6 +117,23 @@ TEST_F(HistoryTest, AnythingThatWasToldCanBeAsked) {
   }
 }
 
+TEST_F(HistoryTest, NothingIsTooLongTooLargeOrTooVaried) {
+  std::mt19937_64 random(7);
+  Writer writer = make_writer();
+  ToldRows told(writer);
+  int64_t time = INT64_MIN;
+  for (int i = 0; i < 6000; ++i) {
+    // Of every length up to an hour, and two of hundreds of years.
+    const unsigned bits = i == 500 ? 63 : i == 501 ? 62 : static_cast<unsigned>(random() % 42);
+    told.set("row", time, static_cast<State>(random() % kStates),
+             static_cast<uint32_t>(random()) >> random() % 32);
+    time += static_cast<int64_t>((random() | uint64_t{1} << 63) >> (63 - bits));
+  }
+  ASSERT_TRUE(writer.finish(time));
+  History history = open();
+  EXPECT_EQ(intervals_of(history, 0, INT64_MIN, INT64_MAX), told.until(time).at("row"));
+}
+
 TEST_F(HistoryTest, WhatIsNotFinishedShowsAllThatCameBefore) {
   std::mt19937_64 random(2);
   Writer writer = make_writer();
@@ -147,6 +164,20 @@ TEST_F(HistoryTest, APixelHasTheStateThatHoldsMostOfIt) {
   weights.of[2] = 10;  // must not be overlooked
   ASSERT_TRUE(history.pixels(row, 0, 500, weights, pixels));
   EXPECT_EQ(pixels[1], (Pixel{2, 26}));
+}
+
+TEST_F(HistoryTest, PixelsMayBeShorterThanANanosecond) {
+  Writer writer = make_writer();
+  const Row row = writer.row("task");
+  writer.set(row, 0, 1);
+  writer.set(row, 2, 2);
+  ASSERT_TRUE(writer.finish(3));
+  History history = open();
+  std::vector<Pixel> pixels(8);
+  ASSERT_TRUE(history.pixels(row, 0, 4, {}, pixels));
+  EXPECT_THAT(pixels,
+              testing::ElementsAre(Pixel{1, 255}, Pixel{1, 255}, Pixel{1, 255}, Pixel{1, 255},
+                                   Pixel{2, 255}, Pixel{2, 255}, Pixel{}, Pixel{}));
 }
 
 TEST_F(HistoryTest, PixelsAreRightAtEveryDistance) {
