@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/near_names.h"
 #include "query/module.h"
@@ -43,6 +44,25 @@ struct Times {
   std::function<TimeFrame()> find;
   std::optional<TimeFrame> frame;
 };
+
+// Whether a statement has this word, in capitals or not.
+bool names_word(std::string_view sql, std::string_view word) {
+  const auto is_letter = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  const auto is_same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == b;
+  };
+  for (auto from = sql.begin();;) {
+    const auto found = std::search(from, sql.end(), word.begin(), word.end(), is_same);
+    if (found == sql.end()) return false;
+    const auto behind = found + static_cast<std::ptrdiff_t>(word.size());
+    if ((found == sql.begin() || !is_letter(*(found - 1))) &&
+        (behind == sql.end() || !is_letter(*behind)))
+      return true;
+    from = found + 1;
+  }
+}
 
 void at_time(sqlite3_context* context, int, sqlite3_value** arguments) {
   auto& times = *static_cast<Times*>(sqlite3_user_data(context));
@@ -103,7 +123,7 @@ Result<std::optional<Statement>> Database::prepare(std::string_view sql, size_t&
     Error error;
     if (offset >= 0) error.offset = position + static_cast<size_t>(offset);
     const std::string message = sqlite3_errmsg(sqlite_);
-    error.cause = result == SQLITE_AUTH ? kNoChanges : message + hint(message);
+    error.cause = result == SQLITE_AUTH ? kNoChanges : message + hint(message, rest);
     return error;
   }
   if (statement != nullptr && sqlite3_stmt_readonly(statement) == 0) {
@@ -122,7 +142,7 @@ void Database::interrupt() {
   sqlite3_interrupt(sqlite_);
 }
 
-std::string Database::hint(std::string_view message) const {
+std::string Database::hint(std::string_view message, std::string_view sql) const {
   constexpr std::string_view kNoColumn = "no such column: ";
   constexpr std::string_view kNoTable = "no such table: ";
   std::vector<std::string_view> names;
@@ -135,9 +155,12 @@ std::string Database::hint(std::string_view message) const {
   word.remove_prefix(word.rfind('.') + 1);  // "e.prev_pid"
   if (std::ranges::find(fields_without_column_, word) != fields_without_column_.end())
     return " (there are more fields than columns: fields ->> '" + std::string(word) + "')";
-  for (const auto& table : tables_)
+  for (const auto& table : tables_) {
+    if (!names_word(sql, table->name)) continue;
     for (const Column& column : table->columns) names.push_back(column.name);
-  return did_you_mean(word, names);
+  }
+  const std::string near = did_you_mean(word, names);
+  return near.empty() ? " (.schema tells the columns of all tables)" : near;
 }
 
 }  // namespace strata::query

@@ -56,8 +56,8 @@ class Database {
 
  private:
   explicit Database(const Traces& traces) : machines_(traces, problems_) {}
-  // What may have been meant where a name is not known.
-  std::string hint(std::string_view message) const;
+  // What may have been meant where a name is not known: a table, or a column of those named.
+  std::string hint(std::string_view message, std::string_view sql) const;
 
   sqlite3* sqlite_ = nullptr;
   std::atomic<bool> interrupted_{false};

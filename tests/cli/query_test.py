@@ -245,6 +245,12 @@ class Errors(unittest.TestCase):
         self.assertIn(b"'time'", done.stderr)
         self.assertEqual(done.stdout, b"")
 
+    def test_only_columns_of_the_tables_asked_are_proposed(self):
+        done = run("query", SAMPLE, "SELECT time FROM Thread")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"no such column: time", done.stderr)
+        self.assertNotIn(b"'time'", done.stderr)
+
     def test_writing_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "x"
