@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <set>
 
@@ -29,6 +31,16 @@ TEST(Columns, HaveNamesOfTheirOwnAndMeanings) {
   }
   EXPECT_EQ(column_called("colour"), std::nullopt);
   EXPECT_EQ(state_name(Column::WaitDisk), "wait-disk");
+}
+
+TEST(Columns, AreAllInTheDocumentation) {
+  std::ifstream file(STRATA_SOURCE_DIR "/docs/period.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (const ColumnInfo& info : kColumns) {
+    std::string line = "| `" + std::string(info.name) + "` | ";
+    EXPECT_NE(text.find(line += name_of(info.unit)), std::string::npos) << info.name;
+    EXPECT_NE(text.find(info.meaning), std::string::npos) << info.name;
+  }
 }
 
 TEST(Histogram, CountsInPowersOfTwo) {

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "state/period_cutter.h"
+#include "state/period_sums.h"
 #include "state/told_events.h"
 
 namespace {
@@ -66,7 +68,32 @@ void tell_devices(Told& told, Input& input, int64_t value) {
               {"old_sector", input.next() % 32}});
 }
 
-void tell(Told& told, Input& input) {
+// Cuts what is told into periods, and adds them up again.
+class Cutting {
+ public:
+  explicit Cutting(Told& told) : told_(told), cutter_(told.engine, told.engine.begin()) {
+    told.before = [this](const strata::trace::Event& event) { cutter_.count(event); };
+    sum_.begin = sum_.end = told.engine.begin();
+  }
+  void cut() {
+    strata::period::Table table{.begin = sum_.end, .end = told_.engine.now()};
+    table.machines.push_back(cutter_.cut(table.end, "m"));
+    if (!sum_.append(table)) std::abort();
+  }
+  void check() const {
+    const PeriodSums sums(sum_.machines.at(0), told_.engine);
+    if (sums.difference().empty()) return;
+    std::fprintf(stderr, "%s\n", sums.difference().c_str());
+    std::abort();
+  }
+
+ private:
+  Told& told_;
+  PeriodCutter cutter_;
+  strata::period::Table sum_;
+};
+
+void tell(Told& told, Input& input, Cutting& cutting) {
   const int64_t value = input.next();
   const auto tid = static_cast<int32_t>(value % 16);
   switch (input.next() % 24) {
@@ -117,7 +144,9 @@ void tell(Told& told, Input& input) {
     case 19:
       return (void)told.event("raw_syscalls", "sys_enter", {{"id", value << (value % 50)}});
     case 20:
-      return told.engine.settle_all(told.engine.now() + value);
+      // Periods end where everything is settled.
+      told.engine.settle_all(told.engine.now() + value);
+      return cutting.cut();
     case 21:
       return tell_files(told, input, value);
     case 22:
@@ -132,16 +161,20 @@ void tell(Told& told, Input& input) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Input input(data, size);
   Told told(1000);
+  Cutting cutting(told);
   int64_t time = 1000;
   while (!input.empty()) {
     const uint8_t where = input.next();
     time += static_cast<int8_t>(input.next());
     if (where >= 0xf0) told.lost();
     told.at(time, where % 4, static_cast<int32_t>(where / 4 % 16) - 1);
-    tell(told, input);
+    tell(told, input, cutting);
+    if (where % 8 == 0) cutting.cut();
   }
   const Engine& engine = told.engine;
   told.engine.settle_all(engine.now());
+  cutting.cut();
+  cutting.check();
   const auto span = static_cast<uint64_t>(engine.now() - engine.begin());
   uint64_t all = 0;
   for (const Cpu& cpu : engine.cpus()) {
