@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace strata::test {
@@ -78,8 +79,10 @@ size_t Collector::attached() {
 
 bool Collector::is_used() {
   const std::lock_guard lock(mutex_);
-  return !memories_.empty() &&
-         load_once<uint32_t>(memories_.front()->bytes().data() + offsetof(abi::Header, pid)) != 0;
+  // Not always the first: a program waits a second for its memory, then asks again.
+  return std::ranges::any_of(memories_, [](const auto& memory) {
+    return load_once<uint32_t>(memory->bytes().data() + offsetof(abi::Header, pid)) != 0;
+  });
 }
 
 collect::RingMemory& Collector::memory(size_t number) {

@@ -3,6 +3,7 @@
 """`strata record --app`: what programs tell by their probes is in the recording, or counted."""
 
 import json
+import os
 import random
 import time
 
@@ -115,7 +116,7 @@ def killed(folder, emitter, *words, kills=25):
     assert part["lost_unknown"] == 0, part
 
 
-def one_timeline(folder, emitter, calls=10000):
+def one_timeline(folder, emitter, calls=int(os.environ.get("STRATA_CALLS", 10000))):
     """Each system call lies between the two probes around it, whatever CPU it was on."""
     out, file, threads = folder / "timeline", emitter.file(), 2
     machine.fine("record", "--no-state", "-o", out, "--buffer-size", "16M", "--app",
