@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`strata record --flight --app`: a snapshot has what programs told last, also those that ended."""
 
-import json
 import signal
 import subprocess
 import time
