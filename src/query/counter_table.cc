@@ -15,7 +15,17 @@ using trace::Stream;
 using trace::Trace;
 using enum ColumnType;
 
-enum CounterColumn : size_t { kBegin, kEnd, kDuration, kMachine, kCpu, kTid, kName, kValue, kCounted };
+enum CounterColumn : size_t {
+  kBegin,
+  kEnd,
+  kDuration,
+  kMachine,
+  kCpu,
+  kTid,
+  kName,
+  kValue,
+  kCounted
+};
 
 constexpr uint32_t kEventsBetweenLooks = 4096;
 // A reading belongs to the one before it on its CPU: that is looked for so far back, then further.
@@ -27,7 +37,8 @@ using ReadingTypes = std::map<const EventType*, trace::CounterReading>;
 ReadingTypes readings_of(const Trace& trace) {
   ReadingTypes types;
   for (const EventType* type : trace.event_types())
-    if (auto reading = counter_reading(trace.info(), *type)) types.emplace(type, *std::move(reading));
+    if (auto reading = counter_reading(trace.info(), *type))
+      types.emplace(type, *std::move(reading));
   return types;
 }
 
