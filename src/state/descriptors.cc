@@ -11,11 +11,13 @@ namespace {
 constexpr int64_t kDuplicate = 0;  // fcntl's F_DUPFD
 constexpr int64_t kSetFlags = 2;   // F_SETFD
 constexpr int64_t kDuplicateClosing = 1030;
-constexpr int64_t kCloseOnExec = 1;         // FD_CLOEXEC
-constexpr int64_t kRangeUnshares = 2;       // CLOSE_RANGE_UNSHARE
-constexpr int64_t kRangeOnExec = 4;         // CLOSE_RANGE_CLOEXEC
-constexpr int64_t kShareFiles = 0x400;      // CLONE_FILES
-constexpr uint32_t kOpenOnExec = 02000000;  // O_CLOEXEC
+constexpr int64_t kCloseOnExec = 1;          // FD_CLOEXEC
+constexpr int64_t kCloseOnExecOff = 0x5450;  // ioctl's FIONCLEX
+constexpr int64_t kCloseOnExecOn = 0x5451;   // FIOCLEX
+constexpr int64_t kRangeUnshares = 2;        // CLOSE_RANGE_UNSHARE
+constexpr int64_t kRangeOnExec = 4;          // CLOSE_RANGE_CLOEXEC
+constexpr int64_t kShareFiles = 0x400;       // CLONE_FILES
+constexpr uint32_t kOpenOnExec = 02000000;   // O_CLOEXEC
 
 }  // namespace
 
@@ -134,6 +136,10 @@ void Descriptors::leave(const trace::Event& event, TaskId task, int64_t result) 
         break;
       case FileEffect::Control:
         control(table_of(task), call, result);
+        break;
+      case FileEffect::Command:
+        if (call.fd >= 0 && (call.command == kCloseOnExecOn || call.command == kCloseOnExecOff))
+          find_or_add(table_of(task), call.fd).close_on_exec = call.command == kCloseOnExecOn;
         break;
       case FileEffect::CloseRange:
         close_range(task, call);

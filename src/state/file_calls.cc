@@ -38,7 +38,7 @@ constexpr FileCall kCalls[] = {
     {.name = "inotify_init", .effect = Open, .makes = Watch},
     {.name = "inotify_init1", .effect = Open, .makes = Watch, .flags = 0},
     {.name = "io_uring_setup", .effect = Open, .makes = Other, .close_on_exec = kAlwaysCloses},
-    {.name = "ioctl", .effect = Use, .fd = 0},
+    {.name = "ioctl", .effect = Command, .fd = 0, .command = 1},
     {.name = "memfd_create", .effect = Open, .makes = Memory, .flags = 1, .close_on_exec = 1},
     {.name = "open", .effect = Open, .makes = File, .flags = 1},
     {.name = "open_by_handle_at", .effect = Open, .makes = File, .flags = 2},

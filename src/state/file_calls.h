@@ -38,6 +38,7 @@ enum class FileEffect : uint8_t {
   Accept,      // returns a new one, of the same kind as its own
   Duplicate,   // returns another for the same
   Control,     // may do so, or change its flags
+  Command,     // one for what it leads to; some change its flags
   Close,       //
   CloseRange,  // from one to another
   Read,        // returns how many bytes came

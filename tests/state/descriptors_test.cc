@@ -116,14 +116,18 @@ TEST(Descriptors, AProcessGetsCopiesAndAThreadShares) {
 TEST(Descriptors, ExecClosesThoseThatAreToBeClosedThen) {
   Calls calls;
   calls.opens(3, "/a").opens(4, "/b", kCloseOnExec).opens(5, "/c").opens(6, "/d", kCloseOnExec);
+  calls.opens(7, "/e").opens(8, "/f", kCloseOnExec);
   calls.call("fcntl", {5, 2, 1}, 0).call("fcntl", {6, 2, 0}, 0);
+  calls.call("ioctl", {7, 0x5451}, 0).call("ioctl", {8, 0x5450}, 0);  // FIOCLEX, FIONCLEX
   calls.event("task", "task_newtask", {{"pid", 9}, {"comm", 0, "t"}, {"clone_flags", 0x400}});
   calls.event("sched", "sched_process_exec", {{"pid", 5}, {"filename", 0, "x"}});
   EXPECT_EQ(calls.name(5, 3), "/a");
   EXPECT_EQ(calls.name(5, 4), "(closed)");
   EXPECT_EQ(calls.name(5, 5), "(closed)");
   EXPECT_EQ(calls.name(5, 6), "/d");
-  EXPECT_EQ(calls.count(9), 4u) << "whoever shared them before keeps all";
+  EXPECT_EQ(calls.name(5, 7), "(closed)");
+  EXPECT_EQ(calls.name(5, 8), "/f");
+  EXPECT_EQ(calls.count(9), 6u) << "whoever shared them before keeps all";
 }
 
 TEST(Descriptors, ARangeIsClosedUpToItsEnd) {
