@@ -14,6 +14,7 @@
 
 #include "recording/open.h"
 #include "state/index_store.h"
+#include "state/kernel_traces.h"
 #include "state/pass.h"
 #include "state/snapshot.h"
 #include "support/temporary_folder.h"
@@ -23,21 +24,6 @@ namespace strata::state {
 namespace {
 
 using Traces = std::vector<std::unique_ptr<trace::Trace>>;
-
-constexpr const char* kKernelTraces[] = {
-    "ctf/lttng-ref-traces/basic-kernel-analysis",
-    "ctf/lttng-ref-traces/picotrace",
-    "ctf/tracecompass/synctraces/scp_src",
-    "ctf/tracecompass/synctraces/scp_dest",
-    "ctf/tracecompass/perf-taskset2",
-    "ctf/nested-kvm/host",
-    "ctf/nested-kvm/guest",
-    "dat/lisa_sched_load.dat",
-    "dat/trappy_trace.dat",
-    "dat/trace2.dat",
-    "dat/pair-host.dat",
-    "dat/pair-guest.dat",
-};
 
 class StateOfCorpus : public testing::Test {
  protected:

@@ -5,6 +5,7 @@
 
 #include "period/json.h"
 #include "recording/open.h"
+#include "state/kernel_traces.h"
 #include "state/pass.h"
 #include "state/period_sums.h"
 #include "support/corpus.h"
@@ -13,21 +14,6 @@ namespace strata::state {
 namespace {
 
 using Traces = std::vector<std::unique_ptr<trace::Trace>>;
-
-constexpr const char* kKernelTraces[] = {
-    "ctf/lttng-ref-traces/basic-kernel-analysis",
-    "ctf/lttng-ref-traces/picotrace",
-    "ctf/tracecompass/synctraces/scp_src",
-    "ctf/tracecompass/synctraces/scp_dest",
-    "ctf/tracecompass/perf-taskset2",
-    "ctf/nested-kvm/host",
-    "ctf/nested-kvm/guest",
-    "dat/lisa_sched_load.dat",
-    "dat/trappy_trace.dat",
-    "dat/trace2.dat",
-    "dat/pair-host.dat",
-    "dat/pair-guest.dat",
-};
 
 class PeriodsOfCorpus : public testing::TestWithParam<const char*> {
  protected:
