@@ -70,7 +70,7 @@ class Tracefs:
 
     def close(self):
         # Also where a test has failed and what it started is still at work.
-        subprocess.run(["umount", "--lazy", self.path], check=True)
+        subprocess.run(["umount", "-l", self.path], check=True)
         self.path.rmdir()
 
 
