@@ -136,6 +136,7 @@ void read_corrections(const ObjectReader& object, Corrections& corrections) {
     correction.from = time_column(one, "from");
     correction.to = time_column(one, "to");
     if (correction.end < correction.begin) one.fail("a correction that ends before it begins");
+    if (correction.weight == 0) one.fail("a correction that corrects nothing");
   });
 }
 

@@ -124,7 +124,7 @@ TEST_F(HistoryTest, NothingIsTooLongTooLargeOrTooVaried) {
   int64_t time = INT64_MIN;
   for (int i = 0; i < 6000; ++i) {
     // Of every length up to an hour, and two of hundreds of years.
-    const unsigned bits = i == 500 ? 63 : i == 501 ? 62 : static_cast<unsigned>(random() % 42);
+    const unsigned bits = i == 500 ? 62 : i == 501 ? 61 : static_cast<unsigned>(random() % 42);
     told.set("row", time, static_cast<State>(random() % kStates),
              static_cast<uint32_t>(random()) >> random() % 32);
     time += static_cast<int64_t>((random() | uint64_t{1} << 63) >> (63 - bits));

@@ -73,7 +73,7 @@ TEST(PeriodHistory, ATaskCostsLittle) {
   constexpr int32_t kTasks = 300;
   for (int32_t i = 0; i < kTasks; ++i) {
     TaskRow row{.pid = 20000 + i, .tid = 20000 + i};
-    row.start = table.begin - 40'000 * kSecond - i * 1'234'567'891;
+    row.start = table.begin - 40'000 * kSecond - i * int64_t{1'234'567'891};
     row.name = "worker-" + std::to_string(i);
     row.user = 1000;
     row.cpu = 1;
