@@ -32,7 +32,7 @@ endif()
 # One GoogleTest program from the given files. Paths of this checkout and of the program under test
 # are compiled in, so that it can also be run by hand from anywhere.
 function(strata_test_program target label folder timeout)
-  cmake_parse_arguments(PARSE_ARGV 4 arg "" "" "SOURCES;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 4 arg "ALONE" "" "SOURCES;LIBS")
   strata_target_name(library ${folder})
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE
@@ -53,7 +53,7 @@ function(strata_test_program target label folder timeout)
   endif()
 
   set(properties LABELS ${label} TIMEOUT ${timeout})
-  if(label STREQUAL "kernel")
+  if(label STREQUAL "kernel" OR arg_ALONE)
     list(APPEND properties RESOURCE_LOCK kernel)
   endif()
   # PRE_TEST: listing the tests runs the program, which a build should not have to.
@@ -70,9 +70,14 @@ endfunction()
 # All tests of tests/<folder>, linked to the library of src/<folder>. LIBS are further targets for
 # all of them, PEER_LIBS for the peer tests alone (PkgConfig::tracecmd, PkgConfig::kshark).
 # Files of the folder with other names are helpers of its tests; *_peer.cc and *_peer.c of the peer
-# tests alone (C, because the headers of these libraries are not C++).
+# tests alone (C, because the headers of these libraries are not C++). ALONE: unit tests do not run
+# beside kernel tests nor beside each other, either.
 function(strata_tests folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "LIBS;PEER_LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ALONE" "TIMEOUT" "LIBS;PEER_LIBS")
+  set(alone)
+  if(arg_ALONE)
+    set(alone ALONE)
+  endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 600)
   endif()
@@ -91,11 +96,11 @@ function(strata_tests folder)
   list(REMOVE_ITEM unit ${kernel} ${peer})
 
   if(STRATA_BUILD STREQUAL "asan" AND unit)
-    strata_test_program(${name}_test unit ${folder} ${arg_TIMEOUT}
+    strata_test_program(${name}_test unit ${folder} ${arg_TIMEOUT} ${alone}
       SOURCES ${unit} ${helpers} LIBS ${arg_LIBS})
   endif()
   if(STRATA_BUILD STREQUAL "tsan" AND concurrent)
-    strata_test_program(${name}_concurrent_test unit ${folder} ${arg_TIMEOUT}
+    strata_test_program(${name}_concurrent_test unit ${folder} ${arg_TIMEOUT} ${alone}
       SOURCES ${concurrent} ${helpers} LIBS ${arg_LIBS})
   endif()
   if(STRATA_BUILD STREQUAL "release" AND kernel)
