@@ -66,12 +66,14 @@ void put_files(const Engine& engine, size_t most, const Style& style, TextBuffer
 void put_devices(const Engine& engine, const Style& style, TextBuffer& out) {
   Table table({"block device", "requests", "bytes read", "bytes written", "busy %", "queue",
                "deepest", "waiting", "service", "longest"});
-  for (const auto& [id, device] : engine.block_devices().devices())
+  for (const auto& [id, device] : engine.block_devices().devices()) {
+    if (device.requests == 0 && device.depth_ns == 0) continue;  // a machine has many of them
     table.add({name_of_device(engine, device), grouped(device.requests), grouped(device.bytes.read),
                grouped(device.bytes.written), ratio_text(device.busy_ns, span_of(engine), 100),
                ratio_text(device.depth_ns, span_of(engine), 1), grouped(device.deepest),
                duration_of(device.waiting.average_ns()), duration_of(device.service.average_ns()),
                duration_of(device.service.longest_ns)});
+  }
   if (table.empty()) return;
   out.put('\n');
   table.put(style, 0, out);

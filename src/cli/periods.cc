@@ -77,9 +77,9 @@ class Block {
              [](const period::FileRow& row) {
                return std::vector<std::string>{row.name.empty() ? "?" : row.name, row.kind};
              });
-    put_rows(machine_.devices, {"block device"},
+    put_rows(used(machine_.devices), {"block device"},
              [](const period::DeviceRow& row) { return std::vector<std::string>{row.name}; });
-    put_rows(machine_.interfaces, {"interface"},
+    put_rows(used(machine_.interfaces), {"interface"},
              [](const period::InterfaceRow& row) { return std::vector<std::string>{row.name}; });
     put_latencies();
   }
@@ -123,6 +123,13 @@ class Block {
                    row.has_ended ? (row.exit_code ? std::to_string(*row.exit_code) : "?") : "",
                    share_text(row.on_cpu_ns(), length_)};
              });
+  }
+
+  // A machine has many devices of which nobody makes use.
+  template <typename Row>
+  static std::vector<Row> used(std::vector<Row> rows) {
+    std::erase_if(rows, [](const Row& row) { return row.values.is_zero(); });
+    return rows;
   }
 
   static std::vector<period::FileRow> most_bytes_first(std::vector<period::FileRow> files) {
