@@ -126,9 +126,9 @@ class HostView {
 
 void put_text(const Engine& engine, const HostView& host, const PsArguments& arguments,
               const Style& style, TextBuffer& out) {
-  std::vector<std::string> headings = {"name",       "pid",        "tid",    "state",
-                                       "user",       "container",  "vm",     "CPU ms",
-                                       "waiting ms", "blocked ms", "faults", "cgroup throttled ms"};
+  std::vector<std::string> headings = {
+      "name",   "pid",        "tid",        "state",  "user",  "container",          "vm",
+      "CPU ms", "waiting ms", "blocked ms", "faults", "major", "cgroup throttled ms"};
   std::ranges::copy(engine.counters().names(), std::back_inserter(headings));
   if (host.is_there()) {
     headings.emplace_back("preempted ms");
@@ -155,7 +155,8 @@ void put_text(const Engine& engine, const HostView& host, const PsArguments& arg
         ms_text(task.cpu_ns),
         ms_text(ns_in(task, TaskState::WaitCpu)),
         ms_text(blocked_ns(task)),
-        grouped(task.faults)};
+        grouped(task.faults),
+        grouped(task.major_faults)};
     const std::optional<uint64_t> throttled = throttled_ns(engine, task);
     cells.push_back(throttled ? ms_text(*throttled) : std::string());
     for (const uint64_t count : engine.counters().of(id)) cells.push_back(grouped(count));
@@ -240,6 +241,7 @@ Json json_of(const std::string& machine, const Engine& engine, const HostView& h
                      {"cpu_ns", task.cpu_ns},
                      {"state_ns", states},
                      {"faults", task.faults},
+                     {"major_faults", task.major_faults},
                      {"migrations", task.migrations},
                      {"wakeups", task.wakeups}});
     if (const auto throttled = throttled_ns(engine, task))

@@ -271,7 +271,7 @@ void Engine::reset_statistics(int64_t time) {
   for (Cpu& cpu : cpus_) cpu.ns = {};
   for (TaskId id = 0; id < tasks_.size(); ++id) {
     tasks_[id].ns = {};
-    tasks_[id].faults = tasks_[id].migrations = tasks_[id].wakeups = 0;
+    tasks_[id].faults = tasks_[id].major_faults = tasks_[id].migrations = tasks_[id].wakeups = 0;
   }
   for (Vcpu& vcpu : vms_.vcpus()) {
     vcpu.ns = {};

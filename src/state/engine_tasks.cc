@@ -59,7 +59,13 @@ void Engine::switch_out(TaskId id, CpuIndex index, int64_t prev_state, TaskId ne
     set_task_state(id, now_, state == kDead ? TaskState::Dead : TaskState::Zombie, 0);
     descriptors_.end(id);
   } else {
-    set_task_state(id, now_, wait_of(id, state), task.stack.top().submode);
+    const TaskState wait = wait_of(id, state);
+    // For a page of a disk, as a rule; it may also be for the lock of its memory.
+    if (wait == TaskState::WaitFault && task.fault_at != INT64_MIN) {
+      ++task.major_faults;
+      task.fault_at = INT64_MIN;
+    }
+    set_task_state(id, now_, wait, task.stack.top().submode);
   }
 }
 

@@ -73,6 +73,7 @@ void PeriodCutter::touch(TaskId id) {
               .had_ended = has_ended(task),
               .ns = task.ns,
               .faults = task.faults,
+              .major_faults = task.major_faults,
               .migrations = task.migrations,
               .wakeups = task.wakeups,
               .traffic = engine_.descriptors().traffic(id),

@@ -69,6 +69,7 @@ class PeriodCutter {
     bool had_ended = false;
     States ns = {};
     uint32_t faults = 0;
+    uint32_t major_faults = 0;
     uint32_t migrations = 0;
     uint32_t wakeups = 0;
     Traffic traffic = {};

@@ -46,7 +46,7 @@ void PeriodCutter::mark(period::Machine& machine) const {
   }
   if (lost_uncounted_) mark_all(marks, Certainty::Estimated, {LostEvents});
   mark_all(marks, Certainty::Estimated, {Processes, Threads});
-  mark_all(marks, Certainty::Unknown, {MinorFaults, MajorFaults});
+  mark_all(marks, Certainty::Estimated, {MajorFaults});
 
   // What a wait is for may show only when it ends.
   if (std::ranges::any_of(machine.tasks, [](const period::TaskRow& row) {
@@ -62,7 +62,7 @@ void PeriodCutter::mark(period::Machine& machine) const {
   }
   if (!saw(Word::SchedSwitch)) {
     mark_tasks(Certainty::Estimated, {WaitCpu, WaitOther});
-    mark_tasks(Certainty::Unknown, {Preemptions, Sleeps});
+    mark_tasks(Certainty::Unknown, {Preemptions, Sleeps, MajorFaults});
     mark_all(marks, Certainty::Unknown, {Switches});
   }
   if (!saw(Word::SchedWaking) && !saw(Word::SchedWakeup)) {
@@ -75,7 +75,7 @@ void PeriodCutter::mark(period::Machine& machine) const {
   if (!saw(Word::TrapEntry)) mark_all(marks, Certainty::Unknown, {Trap});
   if (!saw(Word::VmEntry)) mark_all(marks, Certainty::Unknown, {Virt});
   if (!saw(Word::FaultInUser) && !saw(Word::FaultInKernel))
-    mark_tasks(Certainty::Unknown, {Faults});
+    mark_tasks(Certainty::Unknown, {Faults, MajorFaults});
   if (!saw(Word::BlockComplete)) mark_tasks(Certainty::Unknown, {DiskReadBytes, DiskWrittenBytes});
   if (!saw(Word::TaskNew) && !saw(Word::TaskFork)) mark_all(marks, Certainty::Unknown, {Born});
   if (!saw(Word::TaskExit)) mark_all(marks, Certainty::Estimated, {Ended});

@@ -139,6 +139,7 @@ period::TaskRow PeriodCutter::task_row(const Touched& touched, int64_t time) {
   row.values.set(Column::Migrations, task.migrations - touched.migrations);
   row.values.set(Column::Wakeups, task.wakeups - touched.wakeups);
   row.values.set(Column::Faults, task.faults - touched.faults);
+  row.values.set(Column::MajorFaults, task.major_faults - touched.major_faults);
   row.values.set(Column::Syscalls, touched.syscalls);
   row.values.set(Column::NetReadBytes, touched.sockets.read_bytes);
   row.values.set(Column::NetWrittenBytes, touched.sockets.written_bytes);

@@ -91,13 +91,14 @@ struct Task {
   int64_t began = 0;             // the state
   int64_t since = 0;             // what was before is in `ns`
   uint64_t cpu_ns = 0;           // charged to it, without interrupts
-  int64_t fault_at = INT64_MIN;  // of the last page fault
+  int64_t fault_at = INT64_MIN;  // of the last page fault that it has not slept in
   ModeStack stack;
 
   Tid tgid = kNoTid;  // of its process; kNoTid: not told
   Tid parent = kNoTid;
   int64_t born = 0;  // or first heard of, which `saw_birth` tells apart
   uint32_t faults = 0;
+  uint32_t major_faults = 0;  // of these, those that it slept in
   uint32_t migrations = 0;
   uint32_t wakeups = 0;
   std::array<uint64_t, kTaskStates> ns = {};  // how long it was in each state before

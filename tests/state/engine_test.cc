@@ -119,6 +119,22 @@ TEST(Engine, ASleepInOnesOwnCodeIsForAPage) {
   told.engine.settle_all(20);
   EXPECT_EQ(told.task_ns(5, WaitFault), 14u);
   EXPECT_EQ(told.task(5).faults, 1u);
+  EXPECT_EQ(told.task(5).major_faults, 1u);
+}
+
+TEST(Engine, AFaultIsMajorOnceHoweverOftenItSleepsAndMinorWhereItDoesNot) {
+  Told told(0);
+  told.at(0, 0, 5).returns("mmap");
+  told.at(5, 0, 5).event("exceptions", "page_fault_user", {{"address", 4096}});
+  told.at(6, 0, 5).switches(5, 2, 0);
+  told.at(8, 0, 0).wakes(5).switches(0, 0, 5);
+  told.at(9, 0, 5).switches(5, 2, 0);
+  told.at(12, 0, 0).wakes(5).switches(0, 0, 5);
+  told.at(13, 0, 5).event("exceptions", "page_fault_user", {{"address", 8192}});
+  told.at(14, 0, 5).calls("read");
+  told.engine.settle_all(20);
+  EXPECT_EQ(told.task(5).faults, 2u);
+  EXPECT_EQ(told.task(5).major_faults, 1u);
 }
 
 TEST(Engine, FollowsATaskFromBirthToDeath) {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the state engine says of programs that know themselves what they did.
 
-They burn CPU, sleep, wait for a pipe, a lock, a child, a descriptor and the disk, and move between
-CPUs; getrusage and their own clock say how long. The machine may be busy: waiting takes at least as
+They burn CPU, sleep, wait for a pipe, a lock, a child, a descriptor, the disk and pages of it, and
+move between CPUs; getrusage and their own clock say how long. The machine may be busy: waiting takes at least as
 long as asked for, and no bound depends on how fast anything is.
 """
 
@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "record"))
 import machine  # noqa: E402
 
 LOAD = r"""
-import json, os, resource, select, sys, threading, time
+import json, mmap, os, resource, select, sys, threading, time
 
 def burn():
     sum(range(12_000_000))
@@ -69,6 +69,22 @@ def disk():
     while os.read(file, 1 << 20): pass
     facts["read_bytes"] = read_bytes() - before
 
+def fault():
+    path = sys.argv[1] + "/mapped"
+    pages = 64
+    with open(path, "wb") as file:
+        file.write(os.urandom(4096) * 16 * pages)
+        file.flush()
+        os.fsync(file.fileno())
+    with open(path, "rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+        mapped.madvise(mmap.MADV_RANDOM)  # no other page comes along
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
+        for page in range(pages):
+            mapped[page * 16 * 4096]
+        facts["major"] = resource.getrusage(resource.RUSAGE_SELF).ru_majflt - before
+
 def read_bytes():
     with open("/proc/self/io") as io:
         return int(next(line for line in io if line.startswith("read_bytes")).split()[1])
@@ -80,7 +96,7 @@ def move():
     facts["cpus"] = len(cpus)
 
 told = {}
-for work in (burn, sleep, pipe, lock, child, poll, disk, move):
+for work in (burn, sleep, pipe, lock, child, poll, disk, fault, move):
     out, into = os.pipe()
     if os.fork() == 0:
         facts = {"tid": os.getpid()}
@@ -142,6 +158,10 @@ def check(folder):
     assert blocked["wait-pipe"] > 0.9 * sum(blocked.values()), blocked
     if facts["disk"]["read_bytes"] > 0:
         assert waited("disk", "wait-disk") > 0, tasks[facts["disk"]["tid"]]
+    # The kernel's own reckoning; a few switches may not be recorded, a few sleeps be for a lock.
+    major = facts["fault"]["major"]
+    ours = tasks[facts["fault"]["tid"]]["major_faults"]
+    assert abs(ours - major) <= 8 + major // 10, (ours, facts["fault"])
     if facts["move"]["cpus"] > 1:
         assert tasks[facts["move"]["tid"]]["migrations"] >= 39, tasks[facts["move"]["tid"]]
 
