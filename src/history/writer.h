@@ -19,7 +19,7 @@ namespace strata::history {
 // written when it is full, or when all that are open take more than so many bytes.
 class Writer {
  public:
-  static constexpr size_t kMostOpen = size_t{64} << 20;
+  static constexpr size_t kMostOpen = size_t{96} << 20;
 
   // `source` says what the history is made from; whoever opens it compares. A file that is there is
   // replaced.
