@@ -16,7 +16,8 @@ constexpr bool in_order() {
 static_assert(in_order());
 
 constexpr std::array<std::string_view, kRowKinds> kRowKindNames = {
-    "machine", "cpu", "task", "vm", "vcpu", "exit", "file", "device", "interface", "latency"};
+    "machine", "cpu",        "task",   "vm",        "vcpu",   "exit",
+    "file",    "descriptor", "device", "interface", "latency"};
 
 std::array<std::string, kColumnCount> make_state_names() {
   std::array<std::string, kColumnCount> names;

@@ -17,7 +17,8 @@ enum class RowKind : uint8_t {
   Vcpu,
   Exit,  // one reason for which the CPUs of a virtual machine left the guest
   File,
-  Device,  // a block device
+  Descriptor,  // of a process
+  Device,      // a block device
   Interface,
   Latency,  // something that takes time again and again: a system call, an interrupt line
   Count_,
@@ -63,6 +64,10 @@ enum class Column : uint8_t {
   // Block devices.
   Busy,
   Depth,
+  // Calls, and watching.
+  InCalls,
+  Observer,
+  Observing,
   // Numbers.
   Events,
   LostEvents,
@@ -94,6 +99,16 @@ enum class Column : uint8_t {
   PacketsRefused,
   Processes,
   Threads,
+  OpenFiles,
+  Connections,
+  NoRoom,
+  // Of performance counters.
+  Cycles,
+  Instructions,
+  CacheReferences,
+  CacheMisses,
+  Branches,
+  BranchMisses,
   // Bytes.
   ReadBytes,
   WrittenBytes,
@@ -136,7 +151,8 @@ struct ColumnInfo {
 namespace columns_detail {
 constexpr RowKinds M = only(RowKind::Machine), C = only(RowKind::Cpu), T = only(RowKind::Task),
                    V = only(RowKind::Vm) | only(RowKind::Vcpu), X = only(RowKind::Exit),
-                   F = only(RowKind::File), D = only(RowKind::Device), I = only(RowKind::Interface);
+                   F = only(RowKind::File), P = only(RowKind::Descriptor),
+                   D = only(RowKind::Device), I = only(RowKind::Interface);
 constexpr auto ns = Unit::Nanoseconds;
 constexpr auto number = Unit::Number;
 constexpr auto bytes = Unit::Bytes;
@@ -190,6 +206,11 @@ inline constexpr std::array<ColumnInfo, kColumnCount> kColumns = [] {
       {Busy, "busy_ns", "busy", ns, sum, D, "had at least one request"},
       {Depth, "depth_ns", "depth", ns, sum, D,
        "the times of all requests together; by the period it is the average queue"},
+      {InCalls, "in_calls_ns", "in calls", ns, sum, T | F | P, "in the calls that read or wrote"},
+      {Observer, "observer_ns", "watcher", ns, sum, M,
+       "CPU time of the program that fills the table"},
+      {Observing, "observing_ns", "watching", ns, sum, M,
+       "what filling it cost all others: in the kernel, where things happen"},
       {Events, "events", "events", number, sum, M | C, "events"},
       {LostEvents, "lost_events", "lost", number, sum, M | C,
        "events that were lost, as far as counted"},
@@ -217,8 +238,8 @@ inline constexpr std::array<ColumnInfo, kColumnCount> kColumns = [] {
       {Pio, "pio", "PIO", number, sum, V, "accesses to devices by ports"},
       {Msr, "msr", "MSR", number, sum, V, "accesses to registers that the hypervisor keeps"},
       {Opens, "opens", "opens", number, sum, F, "times that it was opened"},
-      {Reads, "reads", "reads", number, sum, T | F, "calls that read"},
-      {Writes, "writes", "writes", number, sum, T | F, "calls that wrote"},
+      {Reads, "reads", "reads", number, sum, T | F | P, "calls that read"},
+      {Writes, "writes", "writes", number, sum, T | F | P, "calls that wrote"},
       {Requests, "requests", "requests", number, sum, D, "requests that were completed"},
       {InFlight, "in_flight", "in flight", number, last, D, "requests that it had at the end"},
       {PacketsIn, "packets_in", "packets in", number, sum, I, "packets received"},
@@ -228,9 +249,23 @@ inline constexpr std::array<ColumnInfo, kColumnCount> kColumns = [] {
       {Processes, "processes", "processes", number, last, M,
        "processes that were there at the end"},
       {Threads, "threads", "threads", number, last, M, "threads that were there at the end"},
-      {ReadBytes, "read_bytes", "bytes read", bytes, sum, T | F | D | I,
+      {OpenFiles, "open_files", "open files", number, last, M, "open files at the end"},
+      {Connections, "connections", "connections", number, last, M, "TCP connections at the end"},
+      {NoRoom, "no_room", "no room", number, sum, M,
+       "things that are missing, since the tables they are counted in were full"},
+      {Cycles, "cycles", "cycles", number, sum, M | C | T, "cycles of the processor"},
+      {Instructions, "instructions", "instructions", number, sum, M | C | T,
+       "instructions that were carried out"},
+      {CacheReferences, "cache_references", "cache", number, sum, M | C | T,
+       "accesses to the last cache"},
+      {CacheMisses, "cache_misses", "misses", number, sum, M | C | T,
+       "of these accesses those that went to memory"},
+      {Branches, "branches", "branches", number, sum, M | C | T, "branches that were carried out"},
+      {BranchMisses, "branch_misses", "mispredicted", number, sum, M | C | T,
+       "of these branches those that were predicted wrongly"},
+      {ReadBytes, "read_bytes", "bytes read", bytes, sum, T | F | P | D | I,
        "as calls returned them; of a device from it; of an interface received"},
-      {WrittenBytes, "written_bytes", "bytes written", bytes, sum, T | F | D | I,
+      {WrittenBytes, "written_bytes", "bytes written", bytes, sum, T | F | P | D | I,
        "as calls returned them; of a device to it; of an interface queued"},
       {NetReadBytes, "net_read_bytes", "bytes in", bytes, sum, T,
        "of the bytes read those from sockets to other machines"},

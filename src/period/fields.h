@@ -57,6 +57,7 @@ void each_field(RowOf<RowKind::Vcpu> auto& row, auto&& visit) {
   visit("vm", row.vm);
   visit("vcpu", row.number);
   visit("state", row.state);
+  visit("preempter", row.preempter);
 }
 
 void each_field(RowOf<RowKind::Exit> auto& row, auto&& visit) {
@@ -68,6 +69,16 @@ void each_field(RowOf<RowKind::File> auto& row, auto&& visit) {
   visit("identity", row.identity);
   visit("device", row.device);
   visit("number", row.number);
+  visit("kind", row.kind);
+  visit("name", row.name);
+}
+
+void each_field(RowOf<RowKind::Descriptor> auto& row, auto&& visit) {
+  visit("pid", row.pid);
+  visit("descriptor", row.number);
+  visit("identity", row.identity);
+  visit("device", row.device);
+  visit("number", row.inode);
   visit("kind", row.kind);
   visit("name", row.name);
 }
@@ -92,6 +103,7 @@ void each_list(auto& machine, auto&& visit) {
   visit("vcpus", machine.vcpus);
   visit("exits", machine.exits);
   visit("files", machine.files);
+  visit("descriptors", machine.descriptors);
   visit("devices", machine.devices);
   visit("interfaces", machine.interfaces);
   visit("latencies", machine.latencies);

@@ -81,6 +81,7 @@ void describe(VcpuRow& row, const VcpuRow& later) {
   row.vm = later.vm;
   row.number = later.number;
   row.state = later.state;
+  if (!later.preempter.empty()) row.preempter = later.preempter;
 }
 void describe(DeviceRow& row, const DeviceRow& later) {
   if (!later.name.empty()) row.name = later.name;
@@ -125,6 +126,7 @@ void append_machine(Machine& machine, const Machine& next, const Seam& seam) {
   append_rows(machine.vcpus, next.vcpus, seam);
   append_rows(machine.exits, next.exits, seam);
   append_rows(machine.files, next.files, seam);
+  append_rows(machine.descriptors, next.descriptors, seam);
   append_rows(machine.devices, next.devices, seam);
   append_rows(machine.interfaces, next.interfaces, seam);
   append_rows(machine.latencies, next.latencies, seam);

@@ -92,6 +92,7 @@ struct VcpuRow {
   std::string vm = {};
   uint32_t number = 0;
   std::optional<Column> state = std::nullopt;  // at the end
+  std::string preempter = {};  // who had its CPU longest while it was preempted; empty: nobody
 
   Values values = {};
   Corrections corrections = {};
@@ -148,6 +149,25 @@ struct FileRow {
   Values values = {};
   auto key() const { return std::tie(identity, device, number, kind, name); }
   bool operator==(const FileRow&) const = default;
+};
+
+// A descriptor of a process through which something went. The same number may be opened again, for
+// something else: that is another row.
+struct DescriptorRow {
+  static constexpr RowKind kKind = RowKind::Descriptor;
+  using Values = Cells<kKind>;
+
+  int32_t pid = kNoId;  // the key, with all that tells the file
+  int32_t number = kNoId;
+  FileIdentity identity{};
+  uint64_t device = 0;
+  uint64_t inode = 0;  // or the cookie
+  std::string kind = {};
+  std::string name = {};
+
+  Values values = {};
+  auto key() const { return std::tie(pid, number, identity, device, inode, kind, name); }
+  bool operator==(const DescriptorRow&) const = default;
 };
 
 struct DeviceRow {
@@ -231,6 +251,7 @@ struct Machine {
   std::vector<VcpuRow> vcpus = {};
   std::vector<ExitRow> exits = {};
   std::vector<FileRow> files = {};
+  std::vector<DescriptorRow> descriptors = {};
   std::vector<DeviceRow> devices = {};
   std::vector<InterfaceRow> interfaces = {};
   std::vector<LatencyRow> latencies = {};

@@ -47,6 +47,9 @@ void PeriodCutter::mark(period::Machine& machine) const {
   if (lost_uncounted_) mark_all(marks, Certainty::Estimated, {LostEvents});
   mark_all(marks, Certainty::Estimated, {Processes, Threads});
   mark_all(marks, Certainty::Estimated, {MajorFaults});
+  mark_all(marks, Certainty::Unknown,
+           {InCalls, OpenFiles, Connections, Observing, Cycles, Instructions, CacheReferences,
+            CacheMisses, Branches, BranchMisses});
 
   // What a wait is for may show only when it ends.
   if (std::ranges::any_of(machine.tasks, [](const period::TaskRow& row) {

@@ -39,8 +39,8 @@ inline Table full_table(int64_t begin, int64_t end) {
   task.values.set(Column::Memory, kUnknownCell);
   task.corrections = {{begin - 3, begin, Column::WaitOther, Column::WaitPipe, 2},
                       {begin - 3, begin, std::nullopt, Column::WaitPipe}};
-  VcpuRow& vcpu = machine.vcpus.emplace_back(
-      VcpuRow{.tid = 7, .pid = 6, .vm = "vm-7", .number = 1, .state = Column::Halted});
+  VcpuRow& vcpu = machine.vcpus.emplace_back(VcpuRow{
+      .tid = 7, .pid = 6, .vm = "vm-7", .number = 1, .state = Column::Halted, .preempter = "make"});
   vcpu.values.set(Column::Guest, 100);
   ExitRow& exit = machine.exits.emplace_back(ExitRow{.pid = 6, .reason = "HLT"});
   exit.values.set(Column::Exits, 2);
@@ -50,6 +50,15 @@ inline Table full_table(int64_t begin, int64_t end) {
                                                      .kind = "file",
                                                      .name = "/tmp/\xc3\xa4"});
   file.values.set(Column::ReadBytes, 4096);
+  DescriptorRow& descriptor =
+      machine.descriptors.emplace_back(DescriptorRow{.pid = 7,
+                                                     .number = 5,
+                                                     .identity = FileIdentity::Cookie,
+                                                     .inode = 4711,
+                                                     .kind = "socket",
+                                                     .name = "[::1]:80"});
+  descriptor.values.set(Column::WrittenBytes, 17);
+  descriptor.values.set(Column::InCalls, 2500);
   DeviceRow& device = machine.devices.emplace_back(DeviceRow{.number = 8, .name = "sda"});
   device.values.set(Column::Busy, 50);
   device.values.set(Column::InFlight, 1);
