@@ -111,7 +111,7 @@ int run(const DumpArguments& arguments) {
     complain("--time wall: this trace does not tell the time of day");
     return kExitUsage;
   }
-  if (traces.time_base() == "mixed")
+  if (trace::time_base(traces.opened) == "mixed")
     warn("the traces are on different clocks: their order on one timeline means nothing");
   if (!traces.opened.empty()) warn_of_unknown_names(arguments, traces, selection);
 

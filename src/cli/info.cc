@@ -124,7 +124,7 @@ void put_json(const Traces& traces, const std::vector<TraceSummary>& summaries,
                {"lost_unknown", totals.lost_unknown},
                {"begin_ns", json_time(totals.span, &Trace::Span::begin)},
                {"end_ns", json_time(totals.span, &Trace::Span::end)},
-               {"time_base", traces.time_base()}};
+               {"time_base", trace::time_base(traces.opened)}};
   std::vector<std::pair<uint64_t, std::pair<std::string, std::string>>> types;
   for (const auto& [name, count] : totals.types) types.emplace_back(count, name);
   std::stable_sort(types.begin(), types.end(),

@@ -203,7 +203,7 @@ int run_periods(const StatsArguments& arguments) {
       arguments.paths,
       [&](const Traces& traces, state::Pass& pass) {
         first = pass.span().begin.count;
-        pass.periods = {*length, traces.time_base()};
+        pass.periods = {*length, trace::time_base(traces.opened)};
         pass.at_period = [&](period::Table&& table) {
           if (arguments.json)
             period::put_json(table, out.text());

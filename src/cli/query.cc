@@ -118,7 +118,7 @@ int run(const QueryArguments& arguments) {
   const Traces traces = open_traces(paths);
   int status = traces.problems.empty() ? kExitFine : kExitInput;
   if (traces.opened.empty()) return status;
-  if (traces.time_base() == "mixed")
+  if (trace::time_base(traces.opened) == "mixed")
     warn("the traces are on different clocks: their order on one timeline means nothing");
   Result<std::unique_ptr<query::Database>> database =
       query::Database::open(traces.opened, [&] { return traces.time_frame(); });

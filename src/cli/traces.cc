@@ -117,17 +117,6 @@ TimeFrame Traces::time_frame() const {
   return {all.begin, all.end, since_epoch(), now_since_epoch()};
 }
 
-std::string Traces::time_base() const {
-  std::string base;
-  for (const auto& trace : opened) {
-    const trace::TraceInfo& info = trace->info();
-    const std::string own = info.since_epoch ? "epoch" : info.clock.name;
-    if (!base.empty() && base != own) return "mixed";
-    base = own;
-  }
-  return base;
-}
-
 bool Traces::can_grow() const { return std::ranges::any_of(paths, is_folder); }
 
 int tell_problems(const std::vector<Error>& problems) {

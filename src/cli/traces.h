@@ -24,8 +24,6 @@ struct Traces {
   bool since_epoch() const;
   // What times in words are said against.
   TimeFrame time_frame() const;
-  // What times are counted on: "epoch", the clock's name, or "mixed".
-  std::string time_base() const;
   // Whether there may come more, files or whole traces.
   bool can_grow() const;
 };

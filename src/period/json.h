@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,9 +23,23 @@ void put_json(const Table& table, TextBuffer& out);
 // From outside: every number is checked, and no line makes more rows than it has bytes for.
 Result<Table> table_from_json(std::string_view line);
 
-// All lines of a text, in order; `take` gives false for enough. What could be read was taken before
-// an error, which says in which place of `file` it is.
-Status read_tables(std::string_view text, const std::string& file,
-                   const std::function<bool(Table&&)>& take);
+// The tables of all lines of a text, in order. What could be read was given before an error, which
+// says in which place of `file` it is; it stays there.
+class TableLines {
+ public:
+  // The text must outlive it.
+  TableLines(std::string_view text, std::string file) : text_(text), file_(std::move(file)) {}
+
+  // Empty: there are no more.
+  Result<std::optional<Table>> next();
+  // Where the line of the last table begins.
+  uint64_t offset() const { return line_at_; }
+
+ private:
+  std::string_view text_;
+  std::string file_;
+  size_t at_ = 0;
+  size_t line_at_ = 0;
+};
 
 }  // namespace strata::period

@@ -218,19 +218,20 @@ Result<Table> table_from_json(std::string_view line) {
   return table;
 }
 
-Status read_tables(std::string_view text, const std::string& file,
-                   const std::function<bool(Table&&)>& take) {
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
+Result<std::optional<Table>> TableLines::next() {
+  while (at_ < text_.size()) {
+    const size_t end = std::min(text_.find('\n', at_), text_.size());
+    const std::string_view line = text_.substr(at_, end - at_);
+    line_at_ = at_;
     if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
       Result<Table> table = table_from_json(line);
-      if (!table) return Error{file, at, table.error().cause};
-      if (!take(*std::move(table))) return {};
+      if (!table) return Error{file_, at_, table.error().cause};
+      at_ = end + 1;
+      return std::optional(*std::move(table));
     }
-    at = end + 1;
+    at_ = end + 1;
   }
-  return {};
+  return std::optional<Table>();
 }
 
 }  // namespace strata::period

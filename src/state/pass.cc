@@ -31,6 +31,11 @@ Status Pass::write_index(const std::function<std::string(size_t)>& path, uint64_
 }
 
 void Pass::run() {
+  while (run_to_next_period()) {
+  }
+}
+
+void Pass::start() {
   for (Machine& machine : machines_)
     machine.engine = std::make_unique<Engine>(span_.begin.count, machine.index.get());
   std::vector<std::unique_ptr<trace::Stream>> streams;
@@ -49,23 +54,32 @@ void Pass::run() {
         std::make_unique<Fusion>(machines_, find_guests(traces_, machine_of_), span_.begin.count);
   in_period_ = !begin;
   if (in_period_) start_periods(span_.begin.count);
-  trace::Merge merge(std::move(streams));
-  uint64_t events = 0;
+  merge_.emplace(std::move(streams));
+}
+
+bool Pass::run_to_next_period() {
+  if (has_ended_) return false;
+  if (!merge_) start();
+  gave_table_ = false;
+  trace::Merge& merge = *merge_;
   for (trace::Step step = merge.next(); step != trace::Step::End;) {
     if (step == trace::Step::Event) [[likely]] {
       if (!take(merge.event(), merge.stream_index())) break;
-      if (++events % kEventsAReport != 0) [[likely]] {
+      if (gave_table_) [[unlikely]]
+        return true;
+      if (++events_ % kEventsAReport != 0) [[likely]] {
         step = merge.next();
         continue;
       }
-      report_progress(merge);
+      report_progress();
     } else if (merge.quiet_until() != trace::kNoTime) {
       known_until_ = std::max(known_until_, merge.quiet_until().count);
     }
     if (!growing.empty() && !at_pause()) break;
     step = growing.empty() ? merge.next() : merge.next_asking_all();
   }
-  finish(merge);
+  finish();
+  return false;
 }
 
 Result<int64_t> Pass::checkpoint() {
@@ -107,24 +121,29 @@ void Pass::start_periods(int64_t from) {
   const bool is_known = span_.begin < span_.end;
   const int64_t last = is_known ? span_.end.count : std::numeric_limits<int64_t>::max();
   periods_ = std::make_unique<Periods>(machines_, from, end ? std::min(end->count, last) : last,
-                                       periods->length.count, periods->clock, at_period);
+                                       periods->length.count, periods->clock,
+                                       [this](period::Table&& table) {
+                                         gave_table_ = true;
+                                         return at_period(std::move(table));
+                                       });
 }
 
-void Pass::report_progress(const trace::Merge& merge) const {
+void Pass::report_progress() const {
   if (!progress) return;
   uint64_t done = 0;
   uint64_t total = 0;
-  for (const auto& stream : merge.streams()) {
+  for (const auto& stream : merge_->streams()) {
     done += stream->bytes_done();
     total += stream->bytes_total();
   }
   progress(done, total);
 }
 
-void Pass::finish(const trace::Merge& merge) {
+void Pass::finish() {
+  has_ended_ = true;
   if (!in_period_) start_period();
-  for (size_t i = 0; i < merge.streams().size(); ++i) {
-    const trace::Stream& stream = *merge.streams()[i];
+  for (size_t i = 0; i < merge_->streams().size(); ++i) {
+    const trace::Stream& stream = *merge_->streams()[i];
     const trace::Stream::Loss& loss = stream.unplaced_loss();
     if (loss.count != 0 || loss.unknown) {
       const size_t trace = trace_of_[i];
@@ -135,6 +154,7 @@ void Pass::finish(const trace::Merge& merge) {
     }
     if (stream.problem()) problems_.push_back(*stream.problem());
   }
+  merge_.reset();
   const int64_t last = end ? std::min(end->count, span_.end.count) : span_.end.count;
   for (Machine& machine : machines_) {
     machine.engine->tell_index(last);

@@ -53,6 +53,9 @@ class Pass {
   Result<int64_t> checkpoint();
 
   void run();
+  // The same piece by piece: goes on until `at_period` has been given a table, which may be two
+  // after a time without events, or to the end, and then says false: there is no more.
+  bool run_to_next_period();
 
   const std::vector<Machine>& machines() const { return machines_; }
   // Guests and hosts among them. Null: there is one machine.
@@ -63,22 +66,27 @@ class Pass {
   trace::Trace::Span span() const { return span_; }
 
  private:
+  void start();
   bool take(const trace::Event& event, size_t stream);
   void start_period();
   void start_periods(int64_t begin);
-  void report_progress(const trace::Merge& merge) const;
-  void finish(const trace::Merge& merge);
+  void report_progress() const;
+  void finish();
 
   const Traces& traces_;
   std::vector<Machine> machines_;
   std::unique_ptr<Fusion> fusion_;
   std::unique_ptr<Periods> periods_;
-  std::vector<size_t> machine_of_;  // each trace's
-  std::vector<size_t> trace_of_;    // each stream's
+  std::optional<trace::Merge> merge_;  // while it runs
+  std::vector<size_t> machine_of_;     // each trace's
+  std::vector<size_t> trace_of_;       // each stream's
   std::vector<size_t> machine_of_stream_;
   std::vector<Error> problems_;
   trace::Trace::Span span_{};
+  bool has_ended_ = false;
   bool in_period_ = false;
+  bool gave_table_ = false;
+  uint64_t events_ = 0;
   int64_t known_until_ = INT64_MIN;  // of growing traces: nothing comes before
 };
 

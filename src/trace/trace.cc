@@ -11,6 +11,17 @@ void Trace::widen(std::optional<Span>& all, const Span& part) {
   all->end = std::max(all->end, part.end);
 }
 
+std::string time_base(std::span<const std::unique_ptr<Trace>> traces) {
+  std::string base;
+  for (const auto& trace : traces) {
+    const TraceInfo& info = trace->info();
+    const std::string own = info.since_epoch ? "epoch" : info.clock.name;
+    if (!base.empty() && base != own) return "mixed";
+    base = own;
+  }
+  return base;
+}
+
 bool Trace::events_tell_cpus() const {
   return std::ranges::any_of(event_types(), [](const EventType* type) {
     const Field* field = type->find("cpu_id");

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -100,5 +101,9 @@ class Trace {
   TraceInfo info_;
   std::vector<Error> problems_;
 };
+
+// What the times of traces that are taken together count from: "epoch", the clock's name, or
+// "mixed".
+std::string time_base(std::span<const std::unique_ptr<Trace>> traces);
 
 }  // namespace strata::trace

@@ -87,18 +87,27 @@ TEST(PeriodJson, WhatIsWrongIsNamed) {
 
 TEST(PeriodJson, LinesAreReadUpToTheFirstThatIsBroken) {
   const std::string line = line_of(full_table(0, 100));
-  int tables = 0;
-  const auto count = [&](Table&&) { return ++tables < 3; };
-  EXPECT_TRUE(read_tables(line + "\n" + line, "f", count));
-  EXPECT_EQ(tables, 2);
-  tables = 0;
-  const Status status = read_tables(line + "{\n" + line, "f", count);
-  EXPECT_EQ(tables, 1);
-  ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().file, "f");
-  EXPECT_EQ(status.error().offset, line.size());
-  tables = 0;
-  EXPECT_TRUE(read_tables(line + line + line + "{", "f", count)) << "three are enough";
+  const std::string whole = line + "\n" + line;
+  TableLines both(whole, "f");
+  for (const uint64_t at : {uint64_t{0}, uint64_t{line.size() + 1}}) {
+    const Result<std::optional<Table>> table = both.next();
+    ASSERT_TRUE(table);
+    EXPECT_EQ(*table, full_table(0, 100));
+    EXPECT_EQ(both.offset(), at);
+  }
+  const Result<std::optional<Table>> end = both.next();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(*end, std::nullopt);
+
+  const std::string broken = line + "{\n" + line;
+  TableLines up_to_there(broken, "f");
+  EXPECT_TRUE(up_to_there.next());
+  for (int time = 0; time < 2; ++time) {
+    const Result<std::optional<Table>> damaged = up_to_there.next();
+    ASSERT_FALSE(damaged) << "and it stays there";
+    EXPECT_EQ(damaged.error().file, "f");
+    EXPECT_EQ(damaged.error().offset, line.size());
+  }
 }
 
 }  // namespace
