@@ -78,8 +78,9 @@ std::vector<std::string> Told::shortfalls() const {
                         " as far as they were counted: times around that are unknown, and numbers "
                         "too low");
   if (missed_switches_ > 0)
-    sentences.push_back(times(missed_switches_, "switch", "switches") +
-                        " between tasks were not recorded: the time around that is unknown");
+    sentences.push_back(
+        times(missed_switches_, "switch between tasks was", "switches between tasks were") +
+        " not recorded: the time around that is unknown");
   return sentences;
 }
 
