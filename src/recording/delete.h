@@ -9,4 +9,7 @@ namespace strata::recording {
 // never taken for a whole, and who is finishing it finds it no more.
 void delete_recording(const std::string& folder);
 
+// Goes on with it below this folder, where who did it was killed before it was done.
+void delete_leftovers(const std::string& folder);
+
 }  // namespace strata::recording

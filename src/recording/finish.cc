@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "recording/delete.h"
 #include "recording/description.h"
 #include "recording/open.h"
 #include "trace/trace.h"
@@ -58,6 +59,7 @@ Status finish_one(const std::string& folder, const FinishOptions& options, Finis
 }  // namespace
 
 Result<Finished> finish_recording(const std::string& folder, const FinishOptions& options) {
+  delete_leftovers(folder);
   const std::vector<std::string> recordings = recordings_at(folder);
   if (recordings.empty())
     return Error{folder, std::nullopt, "is no recording: there is no recording.json in it"};

@@ -43,6 +43,12 @@ class Load:
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
+    def own_events(self):
+        """Its switches and wake-ups, and nobody else's."""
+        pid = self.process.pid
+        return ["-e", "sched:sched_switch", "-F", f"prev_pid == {pid} || next_pid == {pid}",
+                "-e", "sched:sched_waking", "-F", f"pid == {pid}"]
+
 
 class Flight:
     """A flight recorder in the background."""
@@ -108,8 +114,10 @@ def cause(path):
 
 def two_snapshots(folder):
     """A second apart, both hold the full window, and where they overlap they are the same."""
-    # Slow enough for the rings to reach back to the first one, however long saving it takes.
-    with Load(rest=0.02), Flight(folder / "two", *EVENTS, "--buffer-size", "16M") as flight:
+    # Slow enough for the rings to reach back to the first one, however long saving it takes, and
+    # whatever else this machine does.
+    with Load(rest=0.02) as load, Flight(folder / "two", *load.own_events(), "--buffer-size",
+                                         "16M") as flight:
         # On a busy machine it takes the load a while to begin.
         looks = itertools.count()
         assert machine.wait_for(lambda: flight.snapshot(f"two-{next(looks)}")["events"] > 2000, 60)

@@ -92,9 +92,10 @@ def each_once(folder):
     # Any span of it opens.
     writes = load.recorded(out)
     begin, end = writes[20_000][1], writes[40_000][1]
-    span = machine.events(out, "-e", "sys_enter_pwrite64", "--begin", begin, "--end", end)
+    span = machine.events(out, "-e", "sys_enter_pwrite64", "--tid", load.pid, "--begin", begin,
+                          "--end", end)
     wanted = [position for position, at in writes if begin <= at <= end]
-    assert [e["fields"]["pos"] for e in span if e["tid"] == load.pid] == wanted, len(span)
+    assert [event["fields"]["pos"] for event in span] == wanted, len(span)
     return f"{len(found)} chunks, opened {looks} times meanwhile"
 
 

@@ -184,5 +184,4 @@ class NumberedWrites:
     def recorded(self, path):
         """Positions and times of its writes, in the order of the recording."""
         return [(event["fields"]["pos"], event["ts_ns"])
-                for event in events(path, "-e", "sys_enter_pwrite64")
-                if event["tid"] == self.pid]
+                for event in events(path, "-e", "sys_enter_pwrite64", "--tid", self.pid)]
