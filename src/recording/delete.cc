@@ -14,7 +14,8 @@ constexpr std::string_view kDeleted = ".deleted";
 
 void delete_recording(const std::string& folder) {
   const std::filesystem::path path(folder);
-  const std::filesystem::path hidden = path.parent_path() / ("." + path.filename().string() + std::string(kDeleted));
+  const std::filesystem::path hidden =
+      path.parent_path() / ("." + path.filename().string() + std::string(kDeleted));
   std::error_code error;
   std::filesystem::rename(path, hidden, error);
   if (!error) std::filesystem::remove_all(hidden, error);
