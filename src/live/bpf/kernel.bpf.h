@@ -53,11 +53,16 @@ struct css_set {
   struct cgroup* dfl_cgrp;
 };
 
+struct sched_entity {
+  __u64 sum_exec_runtime;
+};
+
 struct task_struct {
   struct thread_info thread_info;
   unsigned int __state;
   unsigned int flags;
   int on_cpu;
+  struct sched_entity se;
   struct mm_struct* mm;
   int exit_state;
   int exit_code;

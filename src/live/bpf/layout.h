@@ -73,6 +73,7 @@ struct TaskSlot {
   __u64 irq_ns[2];
   __u64 softirq_ns[2];
   // The kernel's own counts, as they were when it last left its CPU.
+  __u64 run_time;
   __u64 user_time;
   __u64 system_time;
   __u64 minor_faults;
@@ -94,7 +95,7 @@ struct TaskSlot {
   __u32 exit_code;  // as wait(2) tells it
   __u32 has_ended;
   __u32 is_gone;  // nothing leads to it any more
-  __u64 spare[4];
+  __u64 spare[3];
 };
 
 struct CpuSlot {
@@ -103,8 +104,10 @@ struct CpuSlot {
   __u64 since;
   __u32 task;   // its slot and 1; 0: none
   __s32 tid;
+  __u64 current;  // the kernel's address of the task
   __u64 ns[kCpuDoings];
   __u64 switches;
+  __u64 missed_switches;
 
   // Of interrupts, and of what they took their time.
   __u64 interrupted_since;  // what is not charged yet
@@ -127,7 +130,7 @@ struct CpuSlot {
   // What the kernel's ticks have found tasks in.
   __u64 tick_user_ns;
   __u64 tick_system_ns;
-  __u64 spare[5];
+  __u64 spare[3];
 };
 
 enum { kMeasuredOf = 256 };

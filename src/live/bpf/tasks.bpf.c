@@ -82,6 +82,7 @@ static inline void describe(struct TaskSlot* slot, struct task_struct* task, __u
 // By its ticks the kernel estimates in which mode tasks run, and so CPUs.
 static inline void read_counts(struct TaskSlot* slot, struct task_struct* task,
                                struct CpuSlot* cpu) {
+  slot->run_time = task->se.sum_exec_runtime;
   __u64 user = task->utime;
   __u64 system = task->stime;
   cpu->tick_user_ns += time_between(slot->user_time, user);
@@ -125,6 +126,7 @@ static __u32 add_task(struct task_struct* task, __u32 doing, __u64 since, __u64 
   slot->exit_code = slot->is_gone = 0;
   slot->has_ended = task->exit_state != 0;
   describe(slot, task, now);
+  slot->run_time = task->se.sum_exec_runtime;
   slot->user_time = task->utime;
   slot->system_time = task->stime;
   slot->minor_faults = task->min_flt;
@@ -187,6 +189,54 @@ static inline void enter(struct TaskSlot* slot, __u32 cpu, __u64 now) {
   end_change(slot);
 }
 
+// A task gets the CPU; 0: the idle task. Its slot, and 1.
+static inline void give_cpu(struct CpuSlot* cpu, struct task_struct* task, __s32 tid, __u32 known,
+                            __u64 now) {
+  begin_change(cpu);
+  charge_cpu(cpu, now);
+  cpu->tid = tid;
+  cpu->task = known;
+  cpu->current = (__u64)task;
+  cpu->doing = tid == 0 ? kCpuIdles : (task->flags & kKernelThread) ? kCpuRunsKernel : kCpuRuns;
+  end_change(cpu);
+}
+
+// Kernels now and then leave out a switch without a word: the CPU runs another task than that which
+// it was given to. When it was given away follows from how long the kernel says that either ran.
+// What the one did then shows when it runs again: whether somebody has woken it.
+static void see_missed_switch(struct CpuSlot* cpu, __u32 number, struct task_struct* task,
+                              __u64 now) {
+  struct TaskSlot* old = cpu->task != 0 ? slot_at(cpu->task) : 0;
+  __s32 tid = task->pid;
+  __u32 known = tid != 0 ? place_of(task) : 0;
+  struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
+  __u64 since = cpu->since;
+  __u64 at = now;
+  struct task_struct* current = (struct task_struct*)cpu->current;
+  if (old && BPF_CORE_READ(current, pid) == cpu->tid) {
+    __u64 run_time = BPF_CORE_READ(current, se.sum_exec_runtime);
+    at = since + (run_time - old->run_time);
+    old->run_time = run_time;
+  } else if (slot)
+    at = now - (task->se.sum_exec_runtime - slot->run_time);
+  at = at < since ? since : at > now ? now : at;
+  if (old) {
+    begin_change(old);
+    charge_task(old, at);
+    old->runs_as = old->doing;
+    old->doing = kWaitsForOther;
+    end_change(old);
+  }
+  if (slot) enter(slot, number, at);
+  give_cpu(cpu, task, tid, known, at);
+  ++cpu->missed_switches;
+}
+
+static inline void see_current(struct CpuSlot* cpu, __u32 number, struct task_struct* task,
+                               __u64 now) {
+  if (cpu->tid != task->pid && cpu->switches != 0) see_missed_switch(cpu, number, task, now);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempted, struct task_struct* prev, struct task_struct* next,
              unsigned int state) {
@@ -194,15 +244,15 @@ int BPF_PROG(on_switch, bool preempted, struct task_struct* prev, struct task_st
   __u32 number = bpf_get_smp_processor_id();
   struct CpuSlot* cpu = bpf_map_lookup_elem(&cpus, &number);
   if (!cpu) return 0;
+  see_current(cpu, number, prev, now);
 
-  __s32 tid = prev->pid;
-  if (tid != 0) {
-    __u32 known = cpu->tid == tid && cpu->task != 0 ? cpu->task : place_of(prev);
+  if (prev->pid != 0) {
+    __u32 known = cpu->task != 0 ? cpu->task : place_of(prev);
     struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
     if (slot) leave(slot, prev, cpu, preempted, state, now);
   }
 
-  tid = next->pid;
+  __s32 tid = next->pid;
   __u32 known = 0;
   if (tid != 0) {
     known = place_of(next);
@@ -210,15 +260,23 @@ int BPF_PROG(on_switch, bool preempted, struct task_struct* prev, struct task_st
     struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
     if (slot) enter(slot, number, now);
   }
-
-  begin_change(cpu);
-  charge_cpu(cpu, now);
-  cpu->tid = tid;
-  cpu->task = known;
-  cpu->doing = tid == 0 ? kCpuIdles : (next->flags & kKernelThread) ? kCpuRunsKernel : kCpuRuns;
+  give_cpu(cpu, next, tid, known, now);
   ++cpu->switches;
   cpu->irqs = cpu->softirqs = 0;  // nobody switches in an interrupt
-  end_change(cpu);
+  count_run(cpu, now);
+  return 0;
+}
+
+// The idle task may have got its CPU without a word, and nothing else would tell for long.
+SEC("tp_btf/cpu_idle")
+int BPF_PROG(on_idle, unsigned int level) {
+  const unsigned int kNoMore = -1;
+  if (level == kNoMore) return 0;
+  __u64 now = bpf_ktime_get_ns();
+  __u32 number = bpf_get_smp_processor_id();
+  struct CpuSlot* cpu = bpf_map_lookup_elem(&cpus, &number);
+  if (!cpu) return 0;
+  see_current(cpu, number, (struct task_struct*)bpf_get_current_task_btf(), now);
   count_run(cpu, now);
   return 0;
 }
@@ -348,9 +406,12 @@ int on_timer_entry(void* context) { return change_irqs(1); }
 SEC("tp_btf/local_timer_exit")
 int on_timer_exit(void* context) {
   change_irqs(-1);
-  struct CpuSlot* cpu = this_cpu();
-  struct TaskSlot* slot = cpu && cpu->task != 0 ? slot_at(cpu->task) : 0;
+  __u32 number = bpf_get_smp_processor_id();
+  struct CpuSlot* cpu = bpf_map_lookup_elem(&cpus, &number);
+  if (!cpu) return 0;
   struct task_struct* task = (struct task_struct*)bpf_get_current_task_btf();
+  see_current(cpu, number, task, bpf_ktime_get_ns());
+  struct TaskSlot* slot = cpu->task != 0 ? slot_at(cpu->task) : 0;
   if (slot && slot->tid == task->pid) read_counts(slot, task, cpu);
   return 0;
 }
@@ -391,6 +452,7 @@ int find_tasks(struct bpf_iter__task* context) {
   if (doing != kRuns || !cpu || cpu->switches != 0) return 0;
   cpu->tid = task->pid;
   cpu->task = known;
+  cpu->current = (__u64)task;
   cpu->doing = (task->flags & kKernelThread) != 0 ? kCpuRunsKernel : kCpuRuns;
   return 0;
 }
