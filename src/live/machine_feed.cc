@@ -5,6 +5,7 @@
 
 #include <ctime>
 
+#include "live/call_watch.h"
 #include "live/cgroup_names.h"
 #include "live/cpu_rows.h"
 #include "live/machine_files.h"
@@ -53,7 +54,7 @@ class MachineFeed final : public period::Feed {
   Result<std::optional<period::Table>> next() override;
   Status restart() override { return Error{"", std::nullopt, "a running machine has no first table"}; }
   Status want(Groups groups) override;
-  Groups told() const override { return {}; }
+  Groups told() const override { return told_; }
   std::vector<std::string> shortfalls() const override { return {}; }
 
  private:
@@ -68,6 +69,8 @@ class MachineFeed final : public period::Feed {
   CpuRows cpus_;
   TaskRows tasks_;
   MachineFiles files_;
+  std::unique_ptr<CallWatch> calls_;
+  Groups told_;
   std::string name_ = machine_name();
   uint64_t begin_ = 0;  // of the next table
   int64_t offset_ = 0;  // from the programs' clock to the epoch
@@ -93,8 +96,10 @@ Result<std::optional<period::Table>> MachineFeed::next() {
                       .clock = "epoch",
                       .machines = {}};
   period::Machine& machine = table.machines.emplace_back(period::Machine{.name = name_});
-  cpus_.tell(end, false, machine);
-  tasks_.tell(end, offset_, false, machine.tasks);
+  const bool tells_calls = calls_ != nullptr;
+  cpus_.tell(end, tells_calls, machine);
+  tasks_.tell(end, offset_, tells_calls, machine.tasks);
+  if (calls_) calls_->tell(machine);
   cgroups_.allow(kCgroupsATable);
   files_.tell(machine);
   machine.add_up();
@@ -106,8 +111,30 @@ Result<std::optional<period::Table>> MachineFeed::next() {
 }
 
 Status MachineFeed::want(Groups groups) {
-  if (groups == Groups()) return {};
-  return Error{"", std::nullopt, "of a running machine, only tasks are told"};
+  std::string refusal;
+  const auto refuse = [&](const Error& error) {
+    refusal += refusal.empty() ? error.text() : "; " + error.text();
+  };
+  told_ = Groups();
+
+  const bool wants_calls = groups.has(Group::Calls) || groups.has(Group::Io);
+  const bool wants_times = wants_calls && groups.has(Group::Latencies);
+  if (!wants_calls || (calls_ && calls_->tells_times() != wants_times)) calls_.reset();
+  if (wants_calls && !calls_) {
+    Result<std::unique_ptr<CallWatch>> calls = CallWatch::open(*programs_, wants_times);
+    if (calls)
+      calls_ = std::move(*calls);
+    else
+      refuse(calls.error());
+  }
+  if (calls_) told_.add(Group::Calls);
+  if (wants_times && calls_) told_.add(Group::Latencies);
+
+  for (const Group group : {Group::Io, Group::Vms, Group::Counters, Group::Latencies})
+    if (groups.has(group) && !told_.has(group))
+      refuse({"", std::nullopt, std::string(name_of(group)) + ": not told of a running machine"});
+  if (refusal.empty()) return {};
+  return Error{"", std::nullopt, refusal};
 }
 
 }  // namespace

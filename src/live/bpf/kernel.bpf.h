@@ -53,6 +53,55 @@ struct css_set {
   struct cgroup* dfl_cgrp;
 };
 
+struct sock_common {
+  unsigned short skc_family;
+};
+
+struct sock {
+  struct sock_common __sk_common;
+};
+
+struct socket {
+  struct sock* sk;
+};
+
+struct qstr {
+  const unsigned char* name;
+};
+
+struct dentry {
+  struct qstr d_name;
+};
+
+struct path {
+  struct dentry* dentry;
+};
+
+struct inode {
+  unsigned short i_mode;
+};
+
+struct file {
+  void* private_data;
+  struct inode* f_inode;
+  struct path f_path;
+};
+
+struct fdtable {
+  unsigned int max_fds;
+  struct file** fd;
+};
+
+struct files_struct {
+  struct fdtable* fdt;
+};
+
+// Of x86, and with a system call's arguments.
+struct pt_regs {
+  unsigned long di;
+  unsigned long si;
+};
+
 struct sched_entity {
   __u64 sum_exec_runtime;
 };
@@ -77,6 +126,7 @@ struct task_struct {
   const struct cred* real_cred;
   char comm[16];
   struct css_set* cgroups;
+  struct files_struct* files;
 };
 
 struct bpf_iter__task {

@@ -20,6 +20,9 @@
 namespace strata::live {
 #endif
 
+// Cache lines of its own: others are written by other CPUs.
+#define SLOT __attribute__((aligned(64)))
+
 // What a task is doing.
 enum Doing {
   kRuns,  // in which mode is not told
@@ -55,14 +58,16 @@ enum CpuDoing {
 
 enum { kNameSize = 16 };
 
-struct TaskSlot {
+struct SLOT TaskSlot {
   __u32 version;
   __u32 doing;
   __u64 since;     // it does that
   __u64 woken_at;  // for the last time
   __u32 runs_as;   // when it runs again
   __s32 cpu;       // that it ran on last; negative: none
-  __u32 call;      // the number of the system call that it is in
+  __u32 call;         // the number of the system call that it is in, or was in last
+  __s32 descriptor;   // that this is about; negative: about none
+  __u64 called_at;    // 0: it is in none, or was not seen to enter it
   __u32 preemptions;
   __u32 sleeps;
   __u32 migrations;
@@ -95,10 +100,9 @@ struct TaskSlot {
   __u32 exit_code;  // as wait(2) tells it
   __u32 has_ended;
   __u32 is_gone;  // nothing leads to it any more
-  __u64 spare[3];
 };
 
-struct CpuSlot {
+struct SLOT CpuSlot {
   __u32 version;
   __u32 doing;
   __u64 since;
@@ -130,17 +134,33 @@ struct CpuSlot {
   // What the kernel's ticks have found tasks in.
   __u64 tick_user_ns;
   __u64 tick_system_ns;
-  __u64 spare[3];
 };
 
 enum { kMeasuredOf = 256 };
+
+// What it means that a task is in this system call.
+struct CallMeaning {
+  __u8 wait;                  // what it waits for that sleeps in it
+  __u8 uninterruptible_wait;  // the same, where signals do not end its sleep
+  __u8 descriptor;            // the number of its argument that is one, and 1; 0: none
+  __u8 spare[5];
+};
+
+enum { kCalls = 512 };
+
+// How often something took how long: period::Histogram.
+enum { kBuckets = 48 };
+struct Times {
+  __u64 count;
+  __u64 sum_ns;
+  __u64 buckets[kBuckets];
+};
 
 // What programs and reader tell each other.
 struct Control {
   // The ring of free slots: the reader puts them in at `freed`, programs take them at `taken`.
   __u64 freed;
-  __u64 spare[7];
-  __u64 taken;
+  __u64 taken SLOT;
   __u32 period;       // counts up
   __u32 tells_calls;  // system calls are watched
   // That were there at the start.
@@ -149,6 +169,5 @@ struct Control {
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(TaskSlot) % 64 == 0 && sizeof(CpuSlot) % 64 == 0);
 }  // namespace strata::live
 #endif

@@ -32,11 +32,24 @@ struct {
   __type(value, struct Control);
 } control SEC(".maps");
 
+// By the numbers of system calls.
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, kCalls);
+  __type(key, __u32);
+  __type(value, struct CallMeaning);
+} meanings SEC(".maps");
+
 #define barrier() asm volatile("" ::: "memory")
 
 static inline struct CpuSlot* this_cpu(void) {
   __u32 number = bpf_get_smp_processor_id();
   return bpf_map_lookup_elem(&cpus, &number);
+}
+
+static inline struct CallMeaning* meaning_of(__u32 call) {
+  return bpf_map_lookup_elem(&meanings, &call);
 }
 
 static inline struct Control* the_control(void) {

@@ -2,12 +2,14 @@
 //
 // What tasks and CPUs do: who runs, who waits, who comes and goes, and interrupts.
 
+#include "files.bpf.h"
 #include "slots.bpf.h"
 
 // Known when the programs are loaded.
 const volatile __u32 slot_count;
 
 enum {
+  kUninterruptible = 2,
   kStopped = 4 | 8,  // of a task's state
   kExitZombie = 32,  // of its exit state
   kExitDead = 16,
@@ -116,9 +118,12 @@ static __u32 add_task(struct task_struct* task, __u32 doing, __u64 since, __u64 
   slot->doing = doing;
   slot->since = since;
   slot->woken_at = 0;
-  slot->runs_as = kRuns;
+  // Who was born comes out of its parent's call.
+  slot->runs_as = was_born && (task->flags & kKernelThread) == 0 ? kRunsInCall : kRuns;
   slot->cpu = -1;
   slot->call = 0;
+  slot->descriptor = -1;
+  slot->called_at = 0;
   slot->preemptions = slot->sleeps = slot->migrations = slot->wakeups = slot->syscalls = 0;
   for (int i = 0; i < kDoings; ++i) slot->ns[i] = 0;
   slot->irq_ns[0] = slot->irq_ns[1] = slot->softirq_ns[0] = slot->softirq_ns[1] = 0;
@@ -148,6 +153,14 @@ static inline __u32 place_of(struct task_struct* task) {
 static inline __u32 wait_of(struct TaskSlot* slot, struct task_struct* task, __u32 state) {
   if ((state & kStopped) != 0) return kIsStopped;
   if ((state & kStateDead) != 0) return task->exit_state == kExitDead ? kIsDead : kIsZombie;
+  if (slot->doing == kRunsInUser) return kWaitsForFault;
+  if (slot->doing == kRunsInCall) {
+    struct CallMeaning* meaning = meaning_of(slot->call);
+    if (!meaning) return kWaitsForOther;
+    __u32 wait = (state & kUninterruptible) != 0 ? meaning->uninterruptible_wait : meaning->wait;
+    if (slot->descriptor >= 0) wait = wait_for_file(file_of(task, slot->descriptor), wait);
+    if (wait != kWaitsForOther) return wait;
+  }
   if (BPF_CORE_READ_BITFIELD(task, in_iowait)) return kWaitsForDisk;
   return kWaitsForOther;
 }
@@ -181,7 +194,9 @@ static inline void enter(struct TaskSlot* slot, __u32 cpu, __u64 now) {
     slot->doing = kWaitsForCpu;
   }
   charge_task(slot, now);
-  slot->doing = slot->runs_as;
+  struct Control* shared = the_control();
+  __u32 runs_as = slot->runs_as;
+  slot->doing = runs_as == kExits || (shared && shared->tells_calls) ? runs_as : kRuns;
   if (slot->cpu != (__s32)cpu) {
     if (slot->cpu >= 0) ++slot->migrations;
     slot->cpu = cpu;
@@ -189,15 +204,22 @@ static inline void enter(struct TaskSlot* slot, __u32 cpu, __u64 now) {
   end_change(slot);
 }
 
-// A task gets the CPU; 0: the idle task. Its slot, and 1.
-static inline void give_cpu(struct CpuSlot* cpu, struct task_struct* task, __s32 tid, __u32 known,
-                            __u64 now) {
+static inline __u32 cpu_doing(struct task_struct* task, struct TaskSlot* slot) {
+  if (task->pid == 0) return kCpuIdles;
+  if ((task->flags & kKernelThread) != 0) return kCpuRunsKernel;
+  if (!slot || slot->doing == kRuns) return kCpuRuns;
+  return slot->doing == kRunsInUser ? kCpuRunsUser : kCpuRunsCall;
+}
+
+// A task gets the CPU. Its slot, and the number of this, and 1; none of the idle task.
+static inline void give_cpu(struct CpuSlot* cpu, struct task_struct* task, struct TaskSlot* slot,
+                            __u32 known, __u64 now) {
   begin_change(cpu);
   charge_cpu(cpu, now);
-  cpu->tid = tid;
+  cpu->tid = task->pid;
   cpu->task = known;
   cpu->current = (__u64)task;
-  cpu->doing = tid == 0 ? kCpuIdles : (task->flags & kKernelThread) ? kCpuRunsKernel : kCpuRuns;
+  cpu->doing = cpu_doing(task, slot);
   end_change(cpu);
 }
 
@@ -207,8 +229,7 @@ static inline void give_cpu(struct CpuSlot* cpu, struct task_struct* task, __s32
 static void see_missed_switch(struct CpuSlot* cpu, __u32 number, struct task_struct* task,
                               __u64 now) {
   struct TaskSlot* old = cpu->task != 0 ? slot_at(cpu->task) : 0;
-  __s32 tid = task->pid;
-  __u32 known = tid != 0 ? place_of(task) : 0;
+  __u32 known = task->pid != 0 ? place_of(task) : 0;
   struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
   __u64 since = cpu->since;
   __u64 at = now;
@@ -228,7 +249,7 @@ static void see_missed_switch(struct CpuSlot* cpu, __u32 number, struct task_str
     end_change(old);
   }
   if (slot) enter(slot, number, at);
-  give_cpu(cpu, task, tid, known, at);
+  give_cpu(cpu, task, slot, known, at);
   ++cpu->missed_switches;
 }
 
@@ -252,15 +273,15 @@ int BPF_PROG(on_switch, bool preempted, struct task_struct* prev, struct task_st
     if (slot) leave(slot, prev, cpu, preempted, state, now);
   }
 
-  __s32 tid = next->pid;
   __u32 known = 0;
-  if (tid != 0) {
+  struct TaskSlot* slot = 0;
+  if (next->pid != 0) {
     known = place_of(next);
     if (known == 0) known = add_task(next, kWaitsForCpu, now, now, 0);
-    struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
+    slot = known != 0 ? slot_at(known) : 0;
     if (slot) enter(slot, number, now);
   }
-  give_cpu(cpu, next, tid, known, now);
+  give_cpu(cpu, next, slot, known, now);
   ++cpu->switches;
   cpu->irqs = cpu->softirqs = 0;  // nobody switches in an interrupt
   count_run(cpu, now);
@@ -327,6 +348,7 @@ int BPF_PROG(on_exit, struct task_struct* task) {
     begin_change(slot);
     charge_task(slot, now);
     slot->doing = kExits;
+    slot->called_at = 0;
     slot->exit_code = task->exit_code;
     slot->has_ended = 1;
     end_change(slot);
@@ -453,7 +475,7 @@ int find_tasks(struct bpf_iter__task* context) {
   cpu->tid = task->pid;
   cpu->task = known;
   cpu->current = (__u64)task;
-  cpu->doing = (task->flags & kKernelThread) != 0 ? kCpuRunsKernel : kCpuRuns;
+  cpu->doing = cpu_doing(task, 0);
   return 0;
 }
 
