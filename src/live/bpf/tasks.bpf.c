@@ -2,8 +2,8 @@
 //
 // What tasks and CPUs do: who runs, who waits, who comes and goes, and interrupts.
 
-#include "files.bpf.h"
-#include "slots.bpf.h"
+#include "live/bpf/files.bpf.h"
+#include "live/bpf/slots.bpf.h"
 
 // Known when the programs are loaded.
 const volatile __u32 slot_count;
@@ -123,7 +123,7 @@ static __u32 add_task(struct task_struct* task, __u32 doing, __u64 since, __u64 
   }
   struct TaskSlot* slot = slot_at(known);
   if (!slot) return 0;
-  begin_change(slot);
+  __u32 odd = begin_change(&slot->version);
   slot->doing = doing;
   slot->since = since;
   slot->woken_at = 0;
@@ -146,7 +146,7 @@ static __u32 add_task(struct task_struct* task, __u32 doing, __u64 since, __u64 
   slot->system_time = task->stime;
   slot->minor_faults = task->min_flt;
   slot->major_faults = task->maj_flt;
-  end_change(slot);
+  end_change(&slot->version, odd);
   __u32 before = __sync_val_compare_and_swap(&place->slot, 0, known);
   if (before == 0) return known;
   slot->tid = 0;
@@ -190,7 +190,7 @@ static inline __u32 wait_of(struct TaskSlot* slot, struct task_struct* task, __u
 
 static inline void leave(struct TaskSlot* slot, struct task_struct* task, struct CpuSlot* cpu,
                          bool preempted, __u32 state, __u64 now) {
-  begin_change(slot);
+  __u32 odd = begin_change(&slot->version);
   charge_task(slot, now);
   slot->runs_as = slot->doing;
   if (preempted || state == 0) {
@@ -202,13 +202,13 @@ static inline void leave(struct TaskSlot* slot, struct task_struct* task, struct
   }
   read_counts(slot, task, cpu);
   if (now - slot->described_at > kDescribedFor) describe(slot, task, now);
-  end_change(slot);
+  end_change(&slot->version, odd);
 }
 
 // It runs again. If it waited for something, it could run since it was woken; and if nobody has
 // woken it since it began to wait, then somebody had done so in that very moment.
 static inline void enter(struct TaskSlot* slot, __u32 cpu, __u64 now) {
-  begin_change(slot);
+  __u32 odd = begin_change(&slot->version);
   if (slot->doing != kWaitsForCpu) {
     __u64 since = slot->since;
     __u64 woken = slot->woken_at;
@@ -224,7 +224,7 @@ static inline void enter(struct TaskSlot* slot, __u32 cpu, __u64 now) {
     if (slot->cpu >= 0) ++slot->migrations;
     slot->cpu = cpu;
   }
-  end_change(slot);
+  end_change(&slot->version, odd);
 }
 
 static inline __u32 cpu_doing(struct task_struct* task, struct TaskSlot* slot) {
@@ -237,13 +237,13 @@ static inline __u32 cpu_doing(struct task_struct* task, struct TaskSlot* slot) {
 // A task gets the CPU. Its slot, and the number of this, and 1; none of the idle task.
 static inline void give_cpu(struct CpuSlot* cpu, struct task_struct* task, struct TaskSlot* slot,
                             __u32 known, __u64 now) {
-  begin_change(cpu);
+  __u32 odd = begin_change(&cpu->version);
   charge_cpu(cpu, now);
   cpu->tid = task->pid;
   cpu->task = known;
   cpu->current = (__u64)task;
   cpu->doing = cpu_doing(task, slot);
-  end_change(cpu);
+  end_change(&cpu->version, odd);
 }
 
 // Kernels now and then leave out a switch without a word: the CPU runs another task than that which
@@ -265,11 +265,11 @@ static void see_missed_switch(struct CpuSlot* cpu, __u32 number, struct task_str
     at = now - (task->se.sum_exec_runtime - slot->run_time);
   at = at < since ? since : at > now ? now : at;
   if (old) {
-    begin_change(old);
+    __u32 odd = begin_change(&old->version);
     charge_task(old, at);
     old->runs_as = old->doing;
     old->doing = kWaitsForOther;
-    end_change(old);
+    end_change(&old->version, odd);
   }
   if (slot) enter(slot, number, at);
   give_cpu(cpu, task, slot, known, at);
@@ -356,9 +356,9 @@ int BPF_PROG(on_exec, struct task_struct* task) {
   __u32 known = place_of(task);
   struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
   if (!slot) return 0;
-  begin_change(slot);
+  __u32 odd = begin_change(&slot->version);
   describe(slot, task, now);
-  end_change(slot);
+  end_change(&slot->version, odd);
   return 0;
 }
 
@@ -368,13 +368,13 @@ int BPF_PROG(on_exit, struct task_struct* task) {
   __u32 known = place_of(task);
   struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
   if (slot) {
-    begin_change(slot);
+    __u32 odd = begin_change(&slot->version);
     charge_task(slot, now);
     slot->doing = kExits;
     slot->called_at = 0;
     slot->exit_code = task->exit_code;
     slot->has_ended = 1;
-    end_change(slot);
+    end_change(&slot->version, odd);
   }
   struct CpuSlot* cpu = this_cpu();
   if (!cpu) return 0;
@@ -390,12 +390,12 @@ int BPF_PROG(on_free, struct task_struct* task) {
   __u32 known = place_of(task);
   struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
   if (!slot) return 0;
-  begin_change(slot);
+  __u32 odd = begin_change(&slot->version);
   charge_task(slot, bpf_ktime_get_ns());
   slot->doing = kIsDead;
   slot->has_ended = 1;
   slot->is_gone = 1;
-  end_change(slot);
+  end_change(&slot->version, odd);
   return 0;
 }
 
