@@ -45,6 +45,8 @@ class Groups {
   static constexpr uint32_t bit(Group group) { return 1u << static_cast<unsigned>(group); }
   uint32_t bits_ = bit(Group::Tasks);
 };
+// "cpu,io", as somebody typed it; "all" is all of them.
+Result<Groups> groups_from(std::string_view names);
 
 // Where tables of periods come from: the running machine, traces, lines that were saved. Each table
 // begins where the one before it ended. Who shows them does not know which of these it is, but for
