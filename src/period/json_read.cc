@@ -3,7 +3,9 @@
 // Lines to tables. Whoever wrote the line is not trusted.
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "base/units.h"
 #include "period/fields.h"
 #include "period/json.h"
 
@@ -70,7 +72,12 @@ class ObjectReader {
       fail(std::string(name) + " is neither true nor false");
   }
   void operator()(std::string_view name, std::optional<Column>& state) const {
-    one_of(name, kColumnCount, state_name, [&](Column found) { state = found; });
+    one_of(name, kColumnCount, state_name, [&](Column found) {
+      if (is_task_state(found) || is_vcpu_state(found))
+        state = found;
+      else
+        fail(std::string(name) + " is none that there is");
+    });
   }
   void operator()(std::string_view name, FileIdentity& identity) const {
     one_of(name, static_cast<size_t>(FileIdentity::Count_),
@@ -144,12 +151,14 @@ void read_histogram(const ObjectReader& object, Histogram& histogram) {
   object("count", histogram.count);
   object("sum_ns", histogram.sum_ns);
   size_t bucket = 0;
+  UInt128 sum = 0;
   object.each("histogram", [&](const Json& element) {
     if (bucket < Histogram::kBuckets && element.is_number_unsigned())
-      histogram.buckets[bucket++] = element.get<uint64_t>();
+      sum += histogram.buckets[bucket++] = element.get<uint64_t>();
     else
       object.fail("histogram is none");
   });
+  if (sum != histogram.count) object.fail("a histogram of another count");
 }
 
 template <typename Row>
@@ -199,9 +208,12 @@ void read_table(const ObjectReader& object, Table& table) {
     object.fail("a period that ends before it begins");
   table.source = source == name_of(Source::Live) ? Source::Live : Source::Trace;
   if (source != name_of(table.source)) object.fail("source is neither trace nor live");
+  std::set<std::string_view> names;
   object.each("machines", [&](const Json& element) {
     read_machine(ObjectReader(element, object.problem()), table.machines.emplace_back());
   });
+  for (const Machine& machine : table.machines)
+    if (!names.insert(machine.name).second) object.fail("two machines of one name");
 }
 
 }  // namespace

@@ -157,10 +157,10 @@ std::string_view name_of(Latency latency) {
 std::string_view name_of(Source source) { return source == Source::Trace ? "trace" : "live"; }
 
 uint64_t Histogram::below_ns(double part) const {
-  const auto wanted = static_cast<uint64_t>(std::ceil(part * static_cast<double>(count)));
-  uint64_t seen = 0;
+  const double wanted = std::ceil(part * static_cast<double>(count));
+  double seen = 0;
   for (size_t i = 0; i < kBuckets; ++i) {
-    seen += buckets[i];
+    seen += static_cast<double>(buckets[i]);
     if (seen >= wanted) return uint64_t{1} << i;
   }
   return uint64_t{1} << (kBuckets - 1);
@@ -191,7 +191,7 @@ void Marks::combine(const Marks& other) {
 
 void Machine::add_up() {
   for (const Column column : Values::kOrder) {
-    if (!is_time(column)) continue;
+    if (!is_time(column) || !has_column(RowKind::Cpu, column)) continue;
     values.set(column, 0);
     for (const CpuRow& cpu : cpus) values.add(column, cpu.values[column]);
   }
