@@ -28,12 +28,9 @@ static const char* text_of(const char* path) {
   return text;
 }
 
-static double used_memory(void) {
-  const char* const text = text_of("/proc/meminfo");
-  const char* const total = strstr(text, "MemTotal:");
-  const char* const available = strstr(text, "MemAvailable:");
-  if (total == NULL || available == NULL) return 0;
-  return (strtod(total + 9, NULL) - strtod(available + 13, NULL)) * 1024;
+static double free_memory(void) {
+  const char* const free = strstr(text_of("/proc/meminfo"), "MemFree:");
+  return free == NULL ? 0 : strtod(free + 8, NULL) * 1024;
 }
 
 /* Of all processors, since the machine started, in ticks. */
@@ -146,8 +143,8 @@ int main(int argc, char** argv) {
     double busy_now, all_now, in_now, out_now;
     count_ticks(&busy_now, &all_now);
     count_bytes(&in_now, &out_now);
-    printf("cpu %3.0f %%  memory %.0f MB  in %.1f out %.1f kB/s",
-           all_now > all ? (busy_now - busy) / (all_now - all) * 100 : 0, used_memory() / 1e6,
+    printf("cpu %3.0f %%  free %.0f MB  in %.1f out %.1f kB/s",
+           all_now > all ? (busy_now - busy) / (all_now - all) * 100 : 0, free_memory() / 1e6,
            (in_now - in) / 1e3, (out_now - out) / 1e3);
     if (with_processes) {
       const struct processes now = all_processes();

@@ -95,9 +95,8 @@ static void show(const strata_table* table, int is_recorded) {
 
   printf("cpu %3.0f %%", all > 0 && busy > 0 ? busy / all * 100 : 0);
   if (!is_recorded && sysinfo(&memory) == 0)
-    printf("  memory %.0f MB", (double)(memory.totalram - memory.freeram - memory.bufferram) *
-                                   memory.mem_unit / 1e6);
-  if (seconds > 0)
+    printf("  free %.0f MB", (double)memory.freeram * memory.mem_unit / 1e6);
+  if (seconds > 0 && strata_table_rows(table, 0, STRATA_ROW_INTERFACE) > 0)
     printf("  in %.1f out %.1f kB/s", (double)sum_of_interfaces(table, bytes_in) / seconds / 1e3,
            (double)sum_of_interfaces(table, bytes_out) / seconds / 1e3);
   if (most.ns > 0) {

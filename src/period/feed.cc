@@ -8,7 +8,7 @@ namespace strata::period {
 namespace {
 
 constexpr std::array<std::string_view, static_cast<size_t>(Group::Count_)> kNames = {
-    "cpu", "calls", "io", "vm", "perf", "latency"};
+    "cpu", "calls", "io", "vm", "perf", "latency", "totals"};
 
 }  // namespace
 
@@ -16,7 +16,7 @@ std::string_view name_of(Group group) { return kNames[static_cast<size_t>(group)
 
 Result<Groups> groups_from(std::string_view names) {
   if (names == "all") return Groups::all();
-  Groups groups;
+  Groups groups = Groups::least();
   for (size_t begin = 0; begin <= names.size();) {
     const size_t end = std::min(names.find(',', begin), names.size());
     const std::string_view name = names.substr(begin, end - begin);
@@ -25,8 +25,8 @@ Result<Groups> groups_from(std::string_view names) {
       return Error{{},
                    std::nullopt,
                    "'" + std::string(name) +
-                       "' is none of cpu, calls, io, vm, perf, latency, which may be several with "
-                       "commas between them, nor all"};
+                       "' is none of cpu, calls, io, vm, perf, latency, totals, which may be "
+                       "several with commas between them, nor all"};
     groups.add(static_cast<Group>(found - kNames.begin()));
     begin = end + 1;
   }
