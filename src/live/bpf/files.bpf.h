@@ -14,10 +14,12 @@ enum {
 #define kTimerName 0x646672656d69745bull  // "[timerfd"
 
 static inline struct file* file_of(struct task_struct* task, __s32 descriptor) {
-  struct file** table = BPF_CORE_READ(task, files, fdt, fd);
   struct file* file = 0;
-  if (descriptor < 0 || (__u32)descriptor >= BPF_CORE_READ(task, files, fdt, max_fds)) return 0;
-  bpf_probe_read_kernel(&file, sizeof file, table + descriptor);
+  struct files_struct* files = task->files;
+  if (!files) return 0;
+  struct fdtable* table = files->fdt;
+  if (descriptor < 0 || (__u32)descriptor >= table->max_fds) return 0;
+  bpf_probe_read_kernel(&file, sizeof file, table->fd + descriptor);
   return file;
 }
 

@@ -68,6 +68,7 @@ struct SLOT TaskSlot {
   __u32 call;         // the number of the system call that it is in, or was in last
   __s32 descriptor;   // that this is about; negative: about none
   __u64 called_at;    // 0: it is in none, or was not seen to enter it
+  __u64 registers;    // the kernel's address of those that it saves in a call; 0: not met yet
   __u32 preemptions;
   __u32 sleeps;
   __u32 migrations;
@@ -90,16 +91,16 @@ struct SLOT TaskSlot {
   __s32 tid;
   __s32 pid;
   __u32 user;
-  __u32 is_kernel;
   __u64 cgroup;      // the kernel's id, in the unified hierarchy
   __u64 cpu_cgroup;  // in that of the CPU controller
   __u64 memory_pages;
   char name[kNameSize];
 
-  __u32 was_born;   // while it was watched
   __u32 exit_code;  // as wait(2) tells it
-  __u32 has_ended;
-  __u32 is_gone;  // nothing leads to it any more
+  __u8 is_kernel;
+  __u8 was_born;  // while it was watched
+  __u8 has_ended;
+  __u8 is_gone;  // nothing leads to it any more
 };
 
 struct SLOT CpuSlot {
