@@ -48,8 +48,8 @@ inline void walk(const strata_table* table) {
       for (size_t number = 0; number <= strata_table_rows(table, machine, kind); ++number) {
         const strata_row row = strata_table_row(table, machine, kind, number);
         for (int column = -1; column <= static_cast<int>(period::kColumnCount); ++column) {
-          if (strata_row_certainty(row, column) == STRATA_UNKNOWN)
-            EXPECT_EQ(strata_row_value(row, column), 0u) << strata_column_name(column);
+          const bool is_unknown = strata_row_certainty(row, column) == STRATA_UNKNOWN;
+          EXPECT_TRUE(!is_unknown || strata_row_value(row, column) == 0u) << column;
         }
         int64_t pid = 0;
         strata_row_number(row, "pid", &pid);
