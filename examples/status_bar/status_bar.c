@@ -8,8 +8,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strata/strata.h>
+#include <string.h>
 #include <sys/sysinfo.h>
 
 #define SECOND 1000000000
@@ -118,10 +118,10 @@ int main(int argc, char** argv) {
   const int is_recorded = argc > first;
 
   char why[STRATA_WHY] = "";
-  strata_feed* const feed =
-      is_recorded ? strata_feed_open((const char* const*)argv + first, (size_t)(argc - first),
-                                     SECOND, why, sizeof why)
-                  : strata_feed_open_machine("cpu", why, sizeof why);
+  strata_feed* const feed = is_recorded
+                                ? strata_feed_open((const char* const*)argv + first,
+                                                   (size_t)(argc - first), SECOND, why, sizeof why)
+                                : strata_feed_open_machine("cpu", why, sizeof why);
   if (feed == NULL) {
     fprintf(stderr, "status_bar: %s\n", why);
     return 1;

@@ -66,18 +66,19 @@ strata_feed* strata_feed_open(const char* const* paths, size_t count, int64_t pe
 void strata_feed_close(strata_feed* feed);
 
 /* 1: the next table, which is the caller's now. 0: there is no more. -1: strata_feed_problem() says
- * why not; what was given before is right. Never waits: a period of the running machine ends now. */
+ * why not; what was given before is right. Never waits: a running machine's period ends now. */
 int strata_feed_next(strata_feed* feed, strata_table** table);
 
-/* A descriptor for poll() and the like. It becomes readable every `period_ns` from now on, when a
- * table is due, and strata_feed_next() makes it wait for the next time; a table that is asked for
- * late is longer, and none is made up for. Of recordings it is always readable. It is the feed's,
- * and closed with it; asked for again, it is the same and has the new period.
+/* A descriptor for poll() and the like. It becomes readable when a table is due, at each multiple
+ * of `period_ns` (so that all programs with this period wake the machine together), and
+ * strata_feed_next() makes it wait for the next time; a table that is asked for late is longer, and
+ * none is made up for. Of recordings it is always readable. It is the feed's, and closed with it;
+ * asked for again, it is the same and has the new period.
  * -1: see strata_feed_problem(). */
 int strata_feed_descriptor(strata_feed* feed, int64_t period_ns);
 
-/* What to tell of from now on, as strata_feed_open_machine() takes it. 0; or -1: not all of that can
- * be had, strata_feed_problem() says what and why, and the rest is told. */
+/* What to tell of from now on, as strata_feed_open_machine() takes it. 0; or -1: not all of that
+ * can be had, strata_feed_problem() says what and why, and the rest is told. */
 int strata_feed_want(strata_feed* feed, const char* groups);
 
 /* The next table is the first again. 0; or -1: the running machine has no first one. */
@@ -105,8 +106,8 @@ const char* strata_table_clock(const strata_table* table);
  * does not begin where `table` ends, and nothing was done. */
 int strata_table_add(strata_table* table, const strata_table* next);
 
-/* The line of JSON that `strata top --json` prints, with its end, which strata_feed_open() reads. It
- * lives as long as the table does not change. NULL: there is no memory for it. */
+/* The line of JSON that `strata top --json` prints, with its end, which strata_feed_open() reads.
+ * It lives as long as the table does not change. NULL: there is no memory for it. */
 const char* strata_table_json(strata_table* table);
 
 /* What a row is about. */
@@ -169,16 +170,16 @@ int strata_row_certainty(strata_row row, int column);
 
 /* ---- Fields: what else rows have ---- */
 
-/* By its name: "pid", "start_ns". What is true or not is 1 or 0. 1; or 0: the row has none, or nobody
- * told, and `number` stays as it was. */
+/* By its name: "pid", "start_ns". What is true or not is 1 or 0. 1; or 0: the row has none, or
+ * nobody told, and `number` stays as it was. */
 int strata_row_number(strata_row row, const char* field, int64_t* number);
 /* The same of texts: "name", "state". NULL: it has none. They live as long as the table does not
  * change. Whoever runs a program names it: what comes from there may hold any bytes. */
 const char* strata_row_text(strata_row row, const char* field);
 
-/* Of STRATA_ROW_LATENCY: how often it took how long, and how often and how long in all. In the first
- * place are those of 0 ns, in place n those from 2^(n-1) ns to below 2^n, in the last all longer
- * ones, too. NULL, and nothing else is given: the row has none. */
+/* Of STRATA_ROW_LATENCY: how often it took how long, and how often and how long in all. In the
+ * first place are those of 0 ns, in place n those from 2^(n-1) ns to below 2^n, in the last all
+ * longer ones, too. NULL, and nothing else is given: the row has none. */
 #define STRATA_BUCKETS 48
 const uint64_t* strata_row_histogram(strata_row row, uint64_t* count, uint64_t* sum_ns);
 

@@ -3,6 +3,7 @@
 // The C interface of feeds: <strata/strata.h>.
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "base/file_descriptor.h"
+#include "base/units.h"
 #include "lib/c_table.h"
 #include "lib/feeds.h"
 #include "live/machine_feed.h"
@@ -85,12 +87,16 @@ Result<std::vector<std::string>> strings_from(const char* const* texts, size_t c
   return strings;
 }
 
-// Readable when the next period is due, the first a period from now.
+// Readable at the multiples of the period: programs that watch the machine wake it together.
 Status start_timer(int descriptor, int64_t period_ns) {
   constexpr int64_t kSecond = 1'000'000'000;
-  const timespec time{period_ns / kSecond, period_ns % kSecond};
-  const itimerspec every{time, time};
-  if (timerfd_settime(descriptor, 0, &every, nullptr) != 0)
+  const auto time_of = [](int64_t ns) { return timespec{ns / kSecond, ns % kSecond}; };
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const int64_t now_ns = now.tv_sec * kSecond + now.tv_nsec;
+  const Int128 first = (Int128{now_ns} / period_ns + 1) * period_ns;
+  const itimerspec every{time_of(period_ns), time_of(saturated(first))};
+  if (timerfd_settime(descriptor, TFD_TIMER_ABSTIME, &every, nullptr) != 0)
     return system_error({}, "the timer does not start", errno);
   return {};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <unordered_map>
 
 #include "base/units.h"
 
@@ -196,11 +197,13 @@ void Machine::add_up() {
     for (const CpuRow& cpu : cpus) values.add(column, cpu.values[column]);
   }
   vms.clear();
+  std::unordered_map<int32_t, size_t> places;
   for (const VcpuRow& vcpu : vcpus) {
-    auto vm = std::ranges::find(vms, vcpu.pid, &VmRow::pid);
-    if (vm == vms.end()) vm = vms.insert(vms.end(), VmRow{.pid = vcpu.pid, .name = vcpu.vm});
-    ++vm->vcpus;
-    for (const Column column : VmRow::Values::kOrder) vm->values.add(column, vcpu.values[column]);
+    const auto [place, is_new] = places.emplace(vcpu.pid, vms.size());
+    if (is_new) vms.push_back(VmRow{.pid = vcpu.pid, .name = vcpu.vm});
+    VmRow& vm = vms[place->second];
+    ++vm.vcpus;
+    for (const Column column : VmRow::Values::kOrder) vm.values.add(column, vcpu.values[column]);
   }
 }
 

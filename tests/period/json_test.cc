@@ -91,6 +91,24 @@ TEST(PeriodJson, WhatIsWrongIsNamed) {
   EXPECT_NE(cause(latencies + R"("count":4}]}]})"), "");
 }
 
+// A letter or two of a line must not become hundreds of bytes without end.
+TEST(PeriodJson, NoMoreRowsAreReadThanThereCanBe) {
+  const auto array_of = [](std::string_view element, size_t count) {
+    std::string array = "[";
+    while (count-- > 0) (array += element) += ',';
+    array.back() = ']';
+    return array;
+  };
+  const auto cause = [](const std::string& machines) {
+    const Result<Table> table = table_from_json(
+        R"({"begin_ns":1,"end_ns":2,"source":"trace","machines":)" + machines + '}');
+    return table ? "" : table.error().cause;
+  };
+  EXPECT_EQ(cause(R"([{"tasks":)" + array_of("0", 2'100'000) + "}]"),
+            "the line has more rows than there can be");
+  EXPECT_EQ(cause(array_of("0", 5000)), "the line has more machines than there can be");
+}
+
 TEST(PeriodJson, LinesAreReadUpToTheFirstThatIsBroken) {
   const std::string line = line_of(full_table(0, 100));
   const std::string whole = line + "\n" + line;
