@@ -27,8 +27,7 @@ Result<std::unique_ptr<CallWatch>> CallWatch::open(const TaskPrograms& tasks, bo
     if (!times) return std::move(times).error();
     watch->times_ = std::move(*times);
   }
-  if (Status status = attach_all(all.obj, watch->links_); !status)
-    return std::move(status).error();
+  if (Status status = attach_all(all.obj, watch->links_); !status) return std::move(status).error();
   __atomic_store_n(&tasks.memory().control->tells_calls, 1, __ATOMIC_RELEASE);
   return watch;
 }

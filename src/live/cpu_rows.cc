@@ -70,8 +70,7 @@ void CpuRows::tell(uint64_t end, bool tells_calls, period::Machine& machine) {
     machine.values.add(Column::Switches, row.values[Column::Switches]);
     machine.values.add(Column::Born, slot.born - before.slot.born);
     machine.values.add(Column::Ended, slot.ended - before.slot.ended);
-    machine.values.add(Column::MissedSwitches,
-                       slot.missed_switches - before.slot.missed_switches);
+    machine.values.add(Column::MissedSwitches, slot.missed_switches - before.slot.missed_switches);
     machine.values.add(Column::NoRoom, slot.no_room - before.slot.no_room);
     machine.values.add(Column::Observing,
                        (slot.measured_ns - before.slot.measured_ns) * kMeasuredOf);

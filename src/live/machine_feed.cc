@@ -89,12 +89,14 @@ void MachineFeed::begin() {
   offset_ = static_cast<int64_t>(now_on(CLOCK_REALTIME) - now());
   own_time_ = now_on(CLOCK_PROCESS_CPUTIME_ID);
   begin_ = now();
+  ++programs_->memory().control->period;
   cpus_.begin(begin_);
   tasks_.begin(begin_);
 }
 
 Result<std::optional<period::Table>> MachineFeed::next() {
   const uint64_t end = now();
+  ++programs_->memory().control->period;
   period::Table table{.begin = static_cast<int64_t>(begin_) + offset_,
                       .end = static_cast<int64_t>(end) + offset_,
                       .source = period::Source::Live,

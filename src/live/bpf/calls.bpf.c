@@ -2,8 +2,8 @@
 //
 // System calls: in which mode tasks and CPUs run, and what tasks wait for.
 
-#include "histogram.bpf.h"
-#include "slots.bpf.h"
+#include "live/bpf/histogram.bpf.h"
+#include "live/bpf/slots.bpf.h"
 
 // Known when the programs are loaded.
 const volatile __u32 tells_times;
@@ -28,11 +28,20 @@ static inline struct TaskSlot* current_slot(struct CpuSlot* cpu, struct pt_regs*
   return slot;
 }
 
-static inline void change_mode(struct CpuSlot* cpu, __u32 doing, __u64 now) {
-  begin_change(cpu);
-  charge_cpu(cpu, now);
-  cpu->doing = doing;
-  end_change(cpu);
+// The CPU does what its task does.
+static inline void change_mode(struct CpuSlot* cpu, struct TaskSlot* slot, __u32 doing,
+                               __u32 cpu_doing, __u64 now) {
+  __u64 ns = time_between(slot->since, now);
+  __u32 did = slot->doing;
+  __u32 cpu_did = cpu->doing;
+  if (did < kDoings) slot->ns[did] += ns;
+  slot->since = now;
+  slot->doing = doing;
+  __u32 odd = begin_change(&cpu->version);
+  if (cpu_did < kCpuDoings) cpu->ns[cpu_did] += ns;
+  cpu->since = now;
+  cpu->doing = cpu_doing;
+  end_change(&cpu->version, odd);
 }
 
 SEC("tp_btf/sys_enter")
@@ -44,14 +53,12 @@ int BPF_PROG(on_call, struct pt_regs* registers, long number) {
   if (!slot) return 0;
   struct CallMeaning* meaning = meaning_of(number);
   __u32 argument = meaning ? meaning->descriptor : 0;
-  begin_change(slot);
-  charge_task(slot, now);
-  slot->doing = kRunsInCall;
+  __u32 odd = begin_change(&slot->version);
+  change_mode(cpu, slot, kRunsInCall, kCpuRunsCall, now);
   slot->call = number;
   slot->descriptor = argument == 0 ? -1 : argument == 1 ? registers->di : registers->si;
   slot->called_at = now;
-  end_change(slot);
-  change_mode(cpu, kCpuRunsCall, now);
+  end_change(&slot->version, odd);
   count_run(cpu, now);
   return 0;
 }
@@ -65,13 +72,11 @@ int BPF_PROG(on_return, struct pt_regs* registers) {
   struct TaskSlot* slot = current_slot(cpu, registers);
   if (!slot) return 0;
   __u64 called_at = slot->called_at;
-  begin_change(slot);
-  charge_task(slot, now);
-  slot->doing = kRunsInUser;
+  __u32 odd = begin_change(&slot->version);
+  change_mode(cpu, slot, kRunsInUser, kCpuRunsUser, now);
   slot->called_at = 0;
   if (called_at != 0) ++slot->syscalls;
-  end_change(slot);
-  change_mode(cpu, kCpuRunsUser, now);
+  end_change(&slot->version, odd);
   if (tells_times && called_at != 0 && slot->call < kCalls) {
     __u32 place = number * kCalls + slot->call;
     struct Times* times = bpf_map_lookup_elem(&call_times, &place);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #pragma once
 
-#include "layout.h"
+#include "live/bpf/layout.h"
 
 // The number of bits that it takes: period::Histogram::bucket_of().
 static inline __u32 bucket_of(__u64 ns) {

@@ -61,14 +61,14 @@ enum { kNameSize = 16 };
 struct SLOT TaskSlot {
   __u32 version;
   __u32 doing;
-  __u64 since;     // it does that
-  __u64 woken_at;  // for the last time
-  __u32 runs_as;   // when it runs again
-  __s32 cpu;       // that it ran on last; negative: none
-  __u32 call;         // the number of the system call that it is in, or was in last
-  __s32 descriptor;   // that this is about; negative: about none
-  __u64 called_at;    // 0: it is in none, or was not seen to enter it
-  __u64 registers;    // the kernel's address of those that it saves in a call; 0: not met yet
+  __u64 since;       // it does that
+  __u64 woken_at;    // for the last time
+  __u32 runs_as;     // when it runs again
+  __s32 cpu;         // that it ran on last; negative: none
+  __u32 call;        // the number of the system call that it is in, or was in last
+  __s32 descriptor;  // that this is about; negative: about none
+  __u64 called_at;   // 0: it is in none, or was not seen to enter it
+  __u64 registers;   // the kernel's address of those that it saves in a call; 0: not met yet
   __u32 preemptions;
   __u32 sleeps;
   __u32 migrations;
@@ -107,7 +107,7 @@ struct SLOT CpuSlot {
   __u32 version;
   __u32 doing;
   __u64 since;
-  __u32 task;   // its slot and 1; 0: none
+  __u32 task;  // its slot and 1; 0: none
   __s32 tid;
   __u64 current;  // the kernel's address of the task
   __u64 ns[kCpuDoings];

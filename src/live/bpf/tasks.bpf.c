@@ -2,175 +2,16 @@
 //
 // What tasks and CPUs do: who runs, who waits, who comes and goes, and interrupts.
 
-#include "files.bpf.h"
-#include "slots.bpf.h"
-
-// Known when the programs are loaded.
-const volatile __u32 slot_count;
+#include "live/bpf/files.bpf.h"
+#include "live/bpf/places.bpf.h"
 
 enum {
-  kUninterruptible = 2,
-  kStopped = 4 | 8,  // of a task's state
-  kExitZombie = 32,  // of its exit state
-  kExitDead = 16,
+  kUninterruptible = 2,  // of a task's state
+  kStopped = 4 | 8,
   kStateDead = 128,
-  kKernelThread = 0x00200000,  // of its flags
-  kIsExiting = 4,
-  kTakeTries = 16,
-  kGuesses = 1 << 15,
+  kExitDead = 16,  // of its exit state
+  kIsExiting = 4,  // of its flags
 };
-// Who a task is, is looked at again after this long.
-#define kDescribedFor 50000000ull
-
-// Which slot is a task's.
-struct Place {
-  __u32 slot;            // and 1; 0: none
-  __u32 refused_period;  // in which it was last counted that there was no room
-};
-
-struct {
-  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-  __uint(map_flags, BPF_F_NO_PREALLOC);
-  __type(key, int);
-  __type(value, struct Place);
-} places SEC(".maps");
-
-// The same by the task's number, as far as there is one place for several: quicker to ask.
-struct {
-  __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(max_entries, kGuesses);
-  __type(key, __u32);
-  __type(value, __u32);
-} guesses SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(map_flags, BPF_F_MMAPABLE);
-  __uint(max_entries, 1);
-  __type(key, __u32);
-  __type(value, __u64);
-} free_slots SEC(".maps");
-
-// 0: there is none. Others may take one at the same time, each try then is somebody's success.
-static __u32 take_slot(struct Control* shared) {
-  for (int i = 0; i < kTakeTries; ++i) {
-    __u64 taken = *(volatile __u64*)&shared->taken;
-    if (taken >= *(volatile __u64*)&shared->freed) return 0;
-    __u32 at = taken % (slot_count != 0 ? slot_count : 1);
-    __u64* slot = bpf_map_lookup_elem(&free_slots, &at);
-    if (!slot) return 0;
-    __u32 known = *(volatile __u64*)slot;
-    if (__sync_val_compare_and_swap(&shared->taken, taken, taken + 1) == taken) return known + 1;
-  }
-  return 0;
-}
-
-static inline __u64 cpu_cgroup_of(struct task_struct* task) {
-  struct cgroup_subsys_state* state = 0;
-  if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, cpu_cgrp_id)) return 0;
-  bpf_probe_read_kernel(
-      &state, sizeof state,
-      &task->cgroups->subsys[bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id)]);
-  return BPF_CORE_READ(state, cgroup, kn, id);
-}
-
-static inline void describe(struct TaskSlot* slot, struct task_struct* task, __u64 now) {
-  slot->described_at = now;
-  slot->tid = task->pid;
-  slot->pid = task->tgid;
-  slot->start = task->start_time;
-  slot->is_kernel = (task->flags & kKernelThread) != 0;
-  slot->user = task->real_cred->uid.val;
-  slot->cgroup = task->cgroups->dfl_cgrp->kn->id;
-  slot->cpu_cgroup = cpu_cgroup_of(task);
-  struct mm_struct* memory = task->mm;
-  slot->memory_pages =
-      memory ? memory->rss_stat[0].count + memory->rss_stat[1].count + memory->rss_stat[3].count
-             : 0;
-  bpf_probe_read_kernel(slot->name, sizeof slot->name, task->comm);
-}
-
-// By its ticks the kernel estimates in which mode tasks run, and so CPUs.
-static inline void read_counts(struct TaskSlot* slot, struct task_struct* task,
-                               struct CpuSlot* cpu) {
-  slot->run_time = task->se.sum_exec_runtime;
-  __u64 user = task->utime;
-  __u64 system = task->stime;
-  cpu->tick_user_ns += time_between(slot->user_time, user);
-  cpu->tick_system_ns += time_between(slot->system_time, system);
-  slot->user_time = user;
-  slot->system_time = system;
-  slot->minor_faults = task->min_flt;
-  slot->major_faults = task->maj_flt;
-}
-
-// A slot for a task that has none yet. Two may try it at once: the one that was too late gives up
-// what it has taken, and the reader finds it.
-static __u32 add_task(struct task_struct* task, __u32 doing, __u64 since, __u64 now,
-                      __u32 was_born) {
-  struct Control* shared = the_control();
-  struct CpuSlot* cpu = this_cpu();
-  if (!shared || !cpu) return 0;
-  struct Place* place = bpf_task_storage_get(&places, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-  if (place && place->slot != 0) return place->slot;
-  __u32 known = place ? take_slot(shared) : 0;
-  if (known == 0) {
-    if (!place || place->refused_period != shared->period) {
-      if (place) place->refused_period = shared->period;
-      __sync_fetch_and_add(&cpu->no_room, 1);
-    }
-    return 0;
-  }
-  struct TaskSlot* slot = slot_at(known);
-  if (!slot) return 0;
-  begin_change(slot);
-  slot->doing = doing;
-  slot->since = since;
-  slot->woken_at = 0;
-  // Who was born comes out of its parent's call.
-  slot->runs_as = was_born && (task->flags & kKernelThread) == 0 ? kRunsInCall : kRuns;
-  slot->cpu = -1;
-  slot->call = 0;
-  slot->descriptor = -1;
-  slot->called_at = 0;
-  slot->registers = 0;
-  slot->preemptions = slot->sleeps = slot->migrations = slot->wakeups = slot->syscalls = 0;
-  for (int i = 0; i < kDoings; ++i) slot->ns[i] = 0;
-  slot->irq_ns[0] = slot->irq_ns[1] = slot->softirq_ns[0] = slot->softirq_ns[1] = 0;
-  slot->was_born = was_born;
-  slot->exit_code = slot->is_gone = 0;
-  slot->has_ended = task->exit_state != 0;
-  describe(slot, task, now);
-  slot->run_time = task->se.sum_exec_runtime;
-  slot->user_time = task->utime;
-  slot->system_time = task->stime;
-  slot->minor_faults = task->min_flt;
-  slot->major_faults = task->maj_flt;
-  end_change(slot);
-  __u32 before = __sync_val_compare_and_swap(&place->slot, 0, known);
-  if (before == 0) return known;
-  slot->tid = 0;
-  slot->is_gone = 1;
-  return before;
-}
-
-static inline __u32 place_of(struct task_struct* task) {
-  struct Place* place = bpf_task_storage_get(&places, task, 0, 0);
-  return place ? place->slot : 0;
-}
-
-// Of a task that lives. A number is given again, so the slot has to be of one that does, too.
-static inline __u32 quick_place_of(struct task_struct* task) {
-  __s32 tid = task->pid;
-  __u32 at = (__u32)tid & (kGuesses - 1);
-  __u32* guess = bpf_map_lookup_elem(&guesses, &at);
-  if (!guess) return 0;
-  struct TaskSlot* slot = *guess != 0 ? slot_at(*guess) : 0;
-  if (slot && slot->tid == tid && !slot->has_ended) return *guess;
-  __u32 known = place_of(task);
-  if (known != 0) *guess = known;
-  return known;
-}
 
 // What a task waits for that leaves its CPU.
 static inline __u32 wait_of(struct TaskSlot* slot, struct task_struct* task, __u32 state) {
@@ -190,7 +31,7 @@ static inline __u32 wait_of(struct TaskSlot* slot, struct task_struct* task, __u
 
 static inline void leave(struct TaskSlot* slot, struct task_struct* task, struct CpuSlot* cpu,
                          bool preempted, __u32 state, __u64 now) {
-  begin_change(slot);
+  __u32 odd = begin_change(&slot->version);
   charge_task(slot, now);
   slot->runs_as = slot->doing;
   if (preempted || state == 0) {
@@ -202,13 +43,13 @@ static inline void leave(struct TaskSlot* slot, struct task_struct* task, struct
   }
   read_counts(slot, task, cpu);
   if (now - slot->described_at > kDescribedFor) describe(slot, task, now);
-  end_change(slot);
+  end_change(&slot->version, odd);
 }
 
 // It runs again. If it waited for something, it could run since it was woken; and if nobody has
 // woken it since it began to wait, then somebody had done so in that very moment.
 static inline void enter(struct TaskSlot* slot, __u32 cpu, __u64 now) {
-  begin_change(slot);
+  __u32 odd = begin_change(&slot->version);
   if (slot->doing != kWaitsForCpu) {
     __u64 since = slot->since;
     __u64 woken = slot->woken_at;
@@ -224,7 +65,7 @@ static inline void enter(struct TaskSlot* slot, __u32 cpu, __u64 now) {
     if (slot->cpu >= 0) ++slot->migrations;
     slot->cpu = cpu;
   }
-  end_change(slot);
+  end_change(&slot->version, odd);
 }
 
 static inline __u32 cpu_doing(struct task_struct* task, struct TaskSlot* slot) {
@@ -237,13 +78,13 @@ static inline __u32 cpu_doing(struct task_struct* task, struct TaskSlot* slot) {
 // A task gets the CPU. Its slot, and the number of this, and 1; none of the idle task.
 static inline void give_cpu(struct CpuSlot* cpu, struct task_struct* task, struct TaskSlot* slot,
                             __u32 known, __u64 now) {
-  begin_change(cpu);
+  __u32 odd = begin_change(&cpu->version);
   charge_cpu(cpu, now);
   cpu->tid = task->pid;
   cpu->task = known;
   cpu->current = (__u64)task;
   cpu->doing = cpu_doing(task, slot);
-  end_change(cpu);
+  end_change(&cpu->version, odd);
 }
 
 // Kernels now and then leave out a switch without a word: the CPU runs another task than that which
@@ -265,11 +106,11 @@ static void see_missed_switch(struct CpuSlot* cpu, __u32 number, struct task_str
     at = now - (task->se.sum_exec_runtime - slot->run_time);
   at = at < since ? since : at > now ? now : at;
   if (old) {
-    begin_change(old);
+    __u32 odd = begin_change(&old->version);
     charge_task(old, at);
     old->runs_as = old->doing;
     old->doing = kWaitsForOther;
-    end_change(old);
+    end_change(&old->version, odd);
   }
   if (slot) enter(slot, number, at);
   give_cpu(cpu, task, slot, known, at);
@@ -356,9 +197,9 @@ int BPF_PROG(on_exec, struct task_struct* task) {
   __u32 known = place_of(task);
   struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
   if (!slot) return 0;
-  begin_change(slot);
+  __u32 odd = begin_change(&slot->version);
   describe(slot, task, now);
-  end_change(slot);
+  end_change(&slot->version, odd);
   return 0;
 }
 
@@ -368,13 +209,13 @@ int BPF_PROG(on_exit, struct task_struct* task) {
   __u32 known = place_of(task);
   struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
   if (slot) {
-    begin_change(slot);
+    __u32 odd = begin_change(&slot->version);
     charge_task(slot, now);
     slot->doing = kExits;
     slot->called_at = 0;
     slot->exit_code = task->exit_code;
     slot->has_ended = 1;
-    end_change(slot);
+    end_change(&slot->version, odd);
   }
   struct CpuSlot* cpu = this_cpu();
   if (!cpu) return 0;
@@ -390,12 +231,12 @@ int BPF_PROG(on_free, struct task_struct* task) {
   __u32 known = place_of(task);
   struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
   if (!slot) return 0;
-  begin_change(slot);
+  __u32 odd = begin_change(&slot->version);
   charge_task(slot, bpf_ktime_get_ns());
   slot->doing = kIsDead;
   slot->has_ended = 1;
   slot->is_gone = 1;
-  end_change(slot);
+  end_change(&slot->version, odd);
   return 0;
 }
 
