@@ -8,6 +8,7 @@
 #include "live/call_watch.h"
 #include "live/cgroup_names.h"
 #include "live/cpu_rows.h"
+#include "live/interface_counters.h"
 #include "live/machine_files.h"
 #include "live/marks.h"
 #include "live/programs.h"
@@ -66,12 +67,14 @@ class MachineFeed final : public period::Feed {
         tasks_(programs_->memory(), cgroups_) {}
   void begin();
   uint64_t copy();
+  void tell_totals(bool wanted);
 
   std::unique_ptr<TaskPrograms> programs_;
   CgroupNames cgroups_;
   CpuRows cpus_;
   TaskRows tasks_;
-  MachineFiles files_;
+  InterfaceCounters interfaces_;
+  std::unique_ptr<MachineFiles> files_;
   std::unique_ptr<CallWatch> calls_;
   Groups told_;
   std::string name_ = machine_name();
@@ -99,7 +102,7 @@ uint64_t MachineFeed::copy() {
 void MachineFeed::begin() {
   cgroups_.allow(kCgroupsAtStart);
   period::Machine nobody;
-  files_.tell(nobody);
+  interfaces_.tell(nobody);
   offset_ = static_cast<int64_t>(now_on(CLOCK_REALTIME) - now());
   own_time_ = now_on(CLOCK_PROCESS_CPUTIME_ID);
   begin_ = copy();
@@ -120,7 +123,8 @@ Result<std::optional<period::Table>> MachineFeed::next() {
   tasks_.tell(end, offset_, tells_calls, machine.tasks);
   if (calls_) calls_->tell(machine);
   cgroups_.allow(kCgroupsATable);
-  files_.tell(machine);
+  interfaces_.tell(machine);
+  if (files_) files_->tell(machine);
   machine.add_up();
   mark(told(), machine.marks);
   const uint64_t own_time = now_on(CLOCK_PROCESS_CPUTIME_ID);
@@ -129,12 +133,22 @@ Result<std::optional<period::Table>> MachineFeed::next() {
   return std::optional(std::move(table));
 }
 
+// From now on: what was counted before is that from which to count.
+void MachineFeed::tell_totals(bool wanted) {
+  if (wanted) told_.add(Group::Totals);
+  if (wanted == (files_ != nullptr)) return;
+  files_ = wanted ? std::make_unique<MachineFiles>() : nullptr;
+  period::Machine nobody;
+  if (files_) files_->tell(nobody);
+}
+
 Status MachineFeed::want(Groups groups) {
   std::string refusal;
   const auto refuse = [&](const Error& error) {
     refusal += refusal.empty() ? error.text() : "; " + error.text();
   };
-  told_ = Groups();
+  told_ = Groups::least();
+  tell_totals(groups.has(Group::Totals));
 
   const bool wants_calls = groups.has(Group::Calls) || groups.has(Group::Io);
   const bool wants_times = wants_calls && groups.has(Group::Latencies);
