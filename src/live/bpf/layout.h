@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory in which the programs in the kernel count, as they and this program see it.
+//
+// A slot has one writer at a time: of a task, the CPU that runs it, or that switches it in or out,
+// with preemption off; of a CPU, that CPU. While it changes what belongs together, `version` is
+// odd; who reads copies the slot, and takes the copy if `version` was even and the same before and
+// after (live/slots.h). What others write are single words, which are taken as they are:
+// `woken_at`, by who wakes the task; and what interrupts took, by their handlers, which come in the
+// midst of everything.
+//
+// A slot belongs to one task from when it is taken off `Control`'s ring until the reader, having
+// told that the task is gone, puts it back. It is filled in before the task's storage leads to it,
+// and nothing leads to it any more when the kernel has freed the task.
+#pragma once
+
+#include <linux/types.h>
+
+#ifdef __cplusplus
+namespace strata::live {
+#endif
+
+// What a task is doing.
+enum Doing {
+  kRuns,  // in which mode is not told
+  kRunsInUser,
+  kRunsInCall,
+  kExits,  // it runs the end of its life in the kernel
+  kWaitsForCpu,
+  kWaitsForDisk,
+  kWaitsForNet,
+  kWaitsForFutex,
+  kWaitsForPipe,
+  kWaitsForTimer,
+  kWaitsForPoll,
+  kWaitsForChild,
+  kWaitsForFault,
+  kWaitsForOther,
+  kIsNew,
+  kIsStopped,
+  kIsZombie,
+  kIsDead,
+  kDoings,
+};
+
+// What a CPU is doing.
+enum CpuDoing {
+  kCpuIdles,
+  kCpuRunsKernel,  // a thread of the kernel's own
+  kCpuRuns,        // a program; in which mode is not told
+  kCpuRunsUser,
+  kCpuRunsCall,
+  kCpuDoings,
+};
+
+enum { kNameSize = 16 };
+
+struct TaskSlot {
+  __u32 version;
+  __u32 doing;
+  __u64 since;     // it does that
+  __u64 woken_at;  // for the last time
+  __u32 runs_as;   // when it runs again
+  __s32 cpu;       // that it ran on last; negative: none
+  __u32 call;      // the number of the system call that it is in
+  __u32 preemptions;
+  __u32 sleeps;
+  __u32 migrations;
+  __u32 wakeups;  // that it has run after
+  __u32 syscalls;
+  __u64 ns[kDoings];  // how long it did what, before `since`
+  // Of the time in which it ran; the second in system calls.
+  __u64 irq_ns[2];
+  __u64 softirq_ns[2];
+  // The kernel's own counts, as they were when it last left its CPU.
+  __u64 user_time;
+  __u64 system_time;
+  __u64 minor_faults;
+  __u64 major_faults;
+
+  // Who it is, as it was at `described_at`.
+  __u64 described_at;
+  __u64 start;  // CLOCK_MONOTONIC
+  __s32 tid;
+  __s32 pid;
+  __u32 user;
+  __u32 is_kernel;
+  __u64 cgroup;      // the kernel's id, in the unified hierarchy
+  __u64 cpu_cgroup;  // in that of the CPU controller
+  __u64 memory_pages;
+  char name[kNameSize];
+
+  __u32 was_born;   // while it was watched
+  __u32 exit_code;  // as wait(2) tells it
+  __u32 has_ended;
+  __u32 is_gone;  // nothing leads to it any more
+  __u64 spare[4];
+};
+
+struct CpuSlot {
+  __u32 version;
+  __u32 doing;
+  __u64 since;
+  __u32 task;   // its slot and 1; 0: none
+  __s32 tid;
+  __u64 ns[kCpuDoings];
+  __u64 switches;
+
+  // Of interrupts, and of what they took their time.
+  __u64 interrupted_since;  // what is not charged yet
+  __u32 irqs;               // in how many it is
+  __u32 softirqs;
+  __u64 irq_ns;
+  __u64 softirq_ns;
+  __u64 interrupted_ns[kCpuDoings];
+
+  // How often programs ran, and how long those took that were measured: one of kMeasuredOf.
+  __u64 runs;
+  __u64 measured_ns;
+
+  __u64 born;
+  __u64 born_processes;
+  __u64 ended;
+  __u64 ended_processes;
+  __u64 no_room;
+
+  // What the kernel's ticks have found tasks in.
+  __u64 tick_user_ns;
+  __u64 tick_system_ns;
+  __u64 spare[5];
+};
+
+enum { kMeasuredOf = 256 };
+
+// What programs and reader tell each other.
+struct Control {
+  // The ring of free slots: the reader puts them in at `freed`, programs take them at `taken`.
+  __u64 freed;
+  __u64 spare[7];
+  __u64 taken;
+  __u32 period;       // counts up
+  __u32 tells_calls;  // system calls are watched
+  // That were there at the start.
+  __u64 threads;
+  __u64 processes;
+};
+
+#ifdef __cplusplus
+static_assert(sizeof(TaskSlot) % 64 == 0 && sizeof(CpuSlot) % 64 == 0);
+}  // namespace strata::live
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/machine_feed.h"
+
+#include <sys/utsname.h>
+
+#include <ctime>
+
+#include "live/cgroup_names.h"
+#include "live/cpu_rows.h"
+#include "live/machine_files.h"
+#include "live/marks.h"
+#include "live/programs.h"
+#include "live/task_rows.h"
+
+namespace strata::live {
+namespace {
+
+using period::Column;
+using period::Group;
+using period::Groups;
+
+// Of cgroups that are new, so many are named for each table: names come from files.
+constexpr uint32_t kCgroupsAtStart = 256;
+constexpr uint32_t kCgroupsATable = 2;
+
+uint64_t now_on(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+// The programs' clock; to read it is no system call.
+uint64_t now() { return now_on(CLOCK_MONOTONIC); }
+
+std::string machine_name() {
+  utsname name{};
+  return uname(&name) == 0 ? name.nodename : "";
+}
+
+class MachineFeed final : public period::Feed {
+ public:
+  static Result<std::unique_ptr<Feed>> open(Groups groups, const Limits& limits) {
+    Result<std::unique_ptr<TaskPrograms>> programs = TaskPrograms::load(limits);
+    if (!programs) return std::move(programs).error();
+    std::unique_ptr<MachineFeed> feed(new MachineFeed(std::move(*programs)));
+    if (Status status = feed->programs_->attach(); !status) return std::move(status).error();
+    if (Status status = feed->want(groups); !status) return std::move(status).error();
+    feed->begin();
+    return std::unique_ptr<Feed>(std::move(feed));
+  }
+
+  bool is_live() const override { return true; }
+  Result<std::optional<period::Table>> next() override;
+  Status restart() override { return Error{"", std::nullopt, "a running machine has no first table"}; }
+  Status want(Groups groups) override;
+  Groups told() const override { return {}; }
+  std::vector<std::string> shortfalls() const override { return {}; }
+
+ private:
+  explicit MachineFeed(std::unique_ptr<TaskPrograms> programs)
+      : programs_(std::move(programs)),
+        cpus_(programs_->memory(), now()),
+        tasks_(programs_->memory(), cgroups_) {}
+  void begin();
+
+  std::unique_ptr<TaskPrograms> programs_;
+  CgroupNames cgroups_;
+  CpuRows cpus_;
+  TaskRows tasks_;
+  MachineFiles files_;
+  std::string name_ = machine_name();
+  uint64_t begin_ = 0;  // of the next table
+  int64_t offset_ = 0;  // from the programs' clock to the epoch
+  uint64_t own_time_ = 0;
+};
+
+void MachineFeed::begin() {
+  cgroups_.allow(kCgroupsAtStart);
+  period::Machine nobody;
+  files_.tell(nobody);
+  offset_ = static_cast<int64_t>(now_on(CLOCK_REALTIME) - now());
+  own_time_ = now_on(CLOCK_PROCESS_CPUTIME_ID);
+  begin_ = now();
+  cpus_.begin(begin_);
+  tasks_.begin(begin_);
+}
+
+Result<std::optional<period::Table>> MachineFeed::next() {
+  const uint64_t end = now();
+  period::Table table{.begin = static_cast<int64_t>(begin_) + offset_,
+                      .end = static_cast<int64_t>(end) + offset_,
+                      .source = period::Source::Live,
+                      .clock = "epoch",
+                      .machines = {}};
+  period::Machine& machine = table.machines.emplace_back(period::Machine{.name = name_});
+  cpus_.tell(end, false, machine);
+  tasks_.tell(end, offset_, false, machine.tasks);
+  cgroups_.allow(kCgroupsATable);
+  files_.tell(machine);
+  machine.add_up();
+  mark(told(), machine.marks);
+  const uint64_t own_time = now_on(CLOCK_PROCESS_CPUTIME_ID);
+  machine.values.set(Column::Observer, own_time - std::exchange(own_time_, own_time));
+  begin_ = end;
+  return std::optional(std::move(table));
+}
+
+Status MachineFeed::want(Groups groups) {
+  if (groups == Groups()) return {};
+  return Error{"", std::nullopt, "of a running machine, only tasks are told"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<period::Feed>> machine_feed(Groups groups, const Limits& limits) {
+  return MachineFeed::open(groups, limits);
+}
+
+}  // namespace strata::live
