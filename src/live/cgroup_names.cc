@@ -17,7 +17,8 @@ void CgroupNames::name(const TaskSlot& slot, period::TaskRow& row) {
         read_small_file("/proc/" + std::to_string(slot.tid) + "/cgroup");
     if (!text) return;
     Names names{.cgroup = std::string(kernel::parse_cgroup(*text)), .container = {}};
-    if (const auto container = kernel::container_of(names.cgroup)) names.container = container->name;
+    if (const auto container = kernel::container_of(names.cgroup))
+      names.container = container->name;
     found = known_.emplace(key, std::move(names)).first;
   }
   row.cgroup = found->second.cgroup;

@@ -51,7 +51,9 @@ class MachineFeed final : public period::Feed {
 
   bool is_live() const override { return true; }
   Result<std::optional<period::Table>> next() override;
-  Status restart() override { return Error{"", std::nullopt, "a running machine has no first table"}; }
+  Status restart() override {
+    return Error{"", std::nullopt, "a running machine has no first table"};
+  }
   Status want(Groups groups) override;
   Groups told() const override { return {}; }
   std::vector<std::string> shortfalls() const override { return {}; }

@@ -59,7 +59,8 @@ template <typename Row>
 Row since(const Row& now, const typename Row::Values& before) {
   Row row = now;
   for (const Column column : Row::Values::kOrder)
-    if (info_of(column).combining == period::Combining::Sum) row.values.take(column, before[column]);
+    if (info_of(column).combining == period::Combining::Sum)
+      row.values.take(column, before[column]);
   return row;
 }
 
@@ -127,8 +128,8 @@ std::string_view MachineFiles::read(File& file) {
   file.text.resize(kMost);
   size_t size = 0;
   while (size < kMost) {
-    const ssize_t got = pread(file.fd.get(), file.text.data() + size, kMost - size,
-                              static_cast<off_t>(size));
+    const ssize_t got =
+        pread(file.fd.get(), file.text.data() + size, kMost - size, static_cast<off_t>(size));
     if (got <= 0) break;
     size += static_cast<size_t>(got);
   }
@@ -139,8 +140,9 @@ void MachineFiles::tell(period::Machine& machine) {
   std::string_view open_files = read(open_files_);
   const std::optional<uint64_t> opened = number(next_word(open_files));
   machine.values.set(Column::OpenFiles, opened.value_or(period::kUnknownCell));
-  machine.values.set(Column::Connections, snmp_number(read(connections_), "Tcp:", "CurrEstab")
-                                              .value_or(period::kUnknownCell));
+  machine.values.set(
+      Column::Connections,
+      snmp_number(read(connections_), "Tcp:", "CurrEstab").value_or(period::kUnknownCell));
   tell_interfaces(read(interfaces_), machine);
   tell_devices(read(devices_), machine);
 }

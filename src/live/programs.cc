@@ -85,10 +85,10 @@ Result<std::unique_ptr<TaskPrograms>> TaskPrograms::load(const Limits& limits) {
     to = std::move(*mapped);
     return {};
   };
-  for (const auto& [from, to] : {std::pair{all.maps.tasks, &programs->tasks_},
-                                 std::pair{all.maps.cpus, &programs->cpus_},
-                                 std::pair{all.maps.free_slots, &programs->free_slots_},
-                                 std::pair{all.maps.control, &programs->control_}})
+  for (const auto& [from, to] :
+       {std::pair{all.maps.tasks, &programs->tasks_}, std::pair{all.maps.cpus, &programs->cpus_},
+        std::pair{all.maps.free_slots, &programs->free_slots_},
+        std::pair{all.maps.control, &programs->control_}})
     if (Status status = map(from, *to); !status) return std::move(status).error();
   programs->memory_ = {.tasks = programs->tasks_.values<TaskSlot>(),
                        .cpus = programs->cpus_.values<CpuSlot>(),

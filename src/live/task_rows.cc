@@ -45,8 +45,7 @@ TaskRows::TaskRows(const Memory& memory, CgroupNames& cgroups)
 void TaskRows::find_new() {
   const uint64_t taken = load(memory_.control->taken);
   for (; seen_ < taken; ++seen_) {
-    const auto index =
-        static_cast<uint32_t>(memory_.free_slots[seen_ % memory_.free_slots.size()]);
+    const auto index = static_cast<uint32_t>(memory_.free_slots[seen_ % memory_.free_slots.size()]);
     if (index < memory_.tasks.size()) known_.push_back({.index = index});
   }
 }

@@ -10,7 +10,6 @@ namespace {
 
 using period::Column;
 
-
 // Takes as much of `ns` as is there, and leaves the rest.
 void take(uint64_t& from, uint64_t& ns) {
   const uint64_t taken = std::min(from, ns);
@@ -46,8 +45,8 @@ TaskSums TaskSums::at(const TaskSlot& slot, uint64_t moment) {
 Column column_of(Doing doing, bool is_kernel) {
   using enum Column;
   constexpr std::array<Column, kDoings> kOf = {
-      Running,  User,     Syscall,   Exiting,  WaitCpu,   WaitDisk,  WaitNet, WaitFutex, WaitPipe,
-      WaitTimer, WaitPoll, WaitChild, WaitFault, WaitOther, New, Stopped, Zombie, Unknown};
+      Running,   User,     Syscall,   Exiting,   WaitCpu,   WaitDisk, WaitNet, WaitFutex, WaitPipe,
+      WaitTimer, WaitPoll, WaitChild, WaitFault, WaitOther, New,      Stopped, Zombie,    Unknown};
   return is_kernel && doing <= kRunsInCall ? Kernel : kOf[doing];
 }
 
@@ -70,8 +69,8 @@ void put_difference(const TaskSlot& before, const TaskSums& before_sums, const T
   take(ns[kRunsInCall], interrupted[1]);
 
   const bool is_kernel = now.is_kernel != 0;
-  const Ticks ticks = Ticks{now.user_time, now.system_time}.since(
-      {before.user_time, before.system_time});
+  const Ticks ticks =
+      Ticks{now.user_time, now.system_time}.since({before.user_time, before.system_time});
   if (!tells_calls && !is_kernel && ticks.tell()) {
     const uint64_t in_user = ticks.user_part(ns[kRuns]);
     ns[kRunsInUser] += in_user;

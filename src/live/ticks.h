@@ -8,7 +8,9 @@
 
 namespace strata::live {
 
-constexpr uint64_t from_to(uint64_t before, uint64_t now) { return now > before ? now - before : 0; }
+constexpr uint64_t from_to(uint64_t before, uint64_t now) {
+  return now > before ? now - before : 0;
+}
 
 // In which mode the kernel's ticks found somebody: by that it estimates user and system time.
 struct Ticks {

@@ -53,7 +53,7 @@ Status run_batch(Timeline& timeline, Board& board, const std::vector<Screen>& sc
       for (const Screen screen : screens) {
         if (screens.size() > 1) board.open(screen);
         Grid grid(width, board.height_of_all(width));
-        Moment moment{.is_live = is_live, .shortfalls = timeline.feed().shortfalls()};
+        Moment moment{.shortfalls = timeline.feed().shortfalls()};
         board.draw(moment, grid);
         put_text(grid, out.text());
       }

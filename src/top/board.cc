@@ -49,7 +49,7 @@ Scale Board::scale() const {
 }
 
 TaskLines Board::task_lines() const {
-  return threads_                   ? TaskLines::Threads
+  return threads_                  ? TaskLines::Threads
          : screen_ == Screen::Tree ? TaskLines::Tree
                                    : TaskLines::Processes;
 }
@@ -123,8 +123,7 @@ bool Board::sort_by(std::string_view column) {
 Result<LineFilter> Board::condition(std::string_view text) const {
   Result<LineFilter> condition = LineFilter::parse(text);
   if (!condition) return condition;
-  const std::optional<std::string> unknown =
-      condition->unknown_name(*screen_sheet(machine()));
+  const std::optional<std::string> unknown = condition->unknown_name(*screen_sheet(machine()));
   if (!unknown) return condition;
   if (const auto other =
           condition->unknown_name(TaskSheet(machine(), TaskLines::Processes, users_)))
@@ -157,13 +156,13 @@ void Board::open_selected() {
     const period::TaskRow& row = static_cast<const TaskSheet&>(*sheet_).row(*line);
     const int32_t pid = row.pid == period::kNoId ? row.tid : row.pid;
     if (screen_ == Screen::Io)
-      opened_ = {key, pid, "descriptors of " + row.name + ' ' + std::to_string(pid),
-                 List({"fd", "kind", "read", "write", "reads", "writes", "lat", "io", "name"},
-                      "io")};
+      opened_ = {
+          key, pid, "descriptors of " + row.name + ' ' + std::to_string(pid),
+          List({"fd", "kind", "read", "write", "reads", "writes", "lat", "io", "name"}, "io")};
     else
-      opened_ = {key, pid, row.name + ' ' + std::to_string(row.tid),
-                 List({"begin", "state", "cpu", "usr", "sys", "wait", "block", "on", "io"},
-                      "begin")};
+      opened_ = {
+          key, pid, row.name + ' ' + std::to_string(row.tid),
+          List({"begin", "state", "cpu", "usr", "sys", "wait", "block", "on", "io"}, "begin")};
     if (screen_ != Screen::Io) opened_->list.keep_order();
   }
   arrange();
@@ -185,8 +184,8 @@ void Board::open_column_menu() {
   std::vector<MenuItem> items;
   for (const SheetColumn& column : sheet_->columns()) {
     const auto& shown = list().columns();
-    items.push_back({column.name, column.meaning,
-                     std::ranges::find(shown, column.name) != shown.end()});
+    items.push_back(
+        {column.name, column.meaning, std::ranges::find(shown, column.name) != shown.end()});
   }
   menu_sorts_ = false;
   menu_.open("columns (Enter or Space: on, off)", std::move(items), 0);

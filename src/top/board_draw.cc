@@ -86,7 +86,7 @@ void Board::draw(const Moment& moment, Grid& grid) {
   if (row < bottom) list().draw(*sheet_, scale(), searched_, grid, row, bottom - row);
   draw_status(moment, grid, status);
   if (menu_.is_open()) menu_.draw(grid, status);
-  if (has_help_) draw_help(grid, status);
+  if (has_help_) draw_help(grid, 1);
   const std::string blank(grid.width(), ' ');
   grid.put(bottom, 0, blank, Style::Plain);
   if (prompt_.is_open())

@@ -114,13 +114,17 @@ void Console::say(std::string message, bool is_alarm) {
   is_alarm_ = is_alarm;
 }
 
+Going Console::going() const {
+  const bool is_live = timeline_.feed().is_live();
+  if (!is_live && timeline_.has_ended() && timeline_.is_newest()) return Going::Ended;
+  return pace_.is_paused ? Going::Paused : is_live ? Going::Live : Going::Played;
+}
+
 Status Console::draw() {
   if (grid_.width() != terminal_.width() || grid_.height() != terminal_.height())
     grid_.resize(terminal_.width(), terminal_.height());
   const bool has_table = !timeline_.empty();
-  Moment moment{.is_live = timeline_.feed().is_live(),
-                .is_paused = pace_.is_paused,
-                .has_ended = timeline_.has_ended() && timeline_.is_newest(),
+  Moment moment{.going = going(),
                 .behind = has_table ? timeline_.history().size() - 1 - timeline_.position() : 0,
                 .speed = pace_.speed,
                 .shortfalls = timeline_.feed().shortfalls(),

@@ -25,8 +25,8 @@ class Console {
  public:
   Console(Timeline& timeline, Board& board, Terminal terminal, const Pace& pace);
 
-  // Until somebody has seen enough. An error where the terminal has gone; a signal that ended it, or
-  // 0.
+  // Until somebody has seen enough. An error where the terminal has gone; a signal that ended it,
+  // or 0.
   Result<int> run();
 
  private:
@@ -42,6 +42,7 @@ class Console {
   void change_speed(double factor);
   void show();
   void say(std::string message, bool is_alarm = false);
+  Going going() const;
   Status draw();
   void ask_feed();
   // Whether somebody pressed a key while something took long.

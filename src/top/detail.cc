@@ -40,10 +40,10 @@ class Pieces {
     const unsigned row = top_ + count_ / across_;
     if (row >= top_ + height_) return;
     const unsigned at = count_++ % across_ * kWidth;
-    grid_.put(row, at, label, style, 12);
+    grid_.put(row, at, label, style, 13);
     const auto size = static_cast<unsigned>(number.size());
-    grid_.put(row, at + (size < 30 ? 30 - size : 13), number, Style::Bold, 17);
-    grid_.put(row, at + 31, more, Style::Dim, 8);
+    grid_.put(row, at + (size < 31 ? 31 - size : 14), number, Style::Bold, 18);
+    grid_.put(row, at + 32, more, Style::Dim, 8);
   }
   unsigned rows() const { return (count_ + across_ - 1) / across_; }
 
@@ -59,11 +59,14 @@ class Pieces {
 std::string number_text(Unit unit, const Value& value) {
   if (value.kind == Value::Kind::Unknown) return "?";
   return (value.is_estimated ? "~" : "") + grouped_number(value.number) +
-         (unit == Unit::Nanoseconds ? " ns" : unit == Unit::Bytes ? " B" : "");
+         (unit == Unit::Nanoseconds ? " ns"
+          : unit == Unit::Bytes     ? " B"
+                                    : "");
 }
 
 std::string who_text(const TaskRow& row, UserNames& users) {
-  std::string text = fmt::format("{}  PID {}", row.name.empty() ? "?" : row.name, row.pid);
+  std::string text = row.name.empty() ? "?" : row.name;
+  if (row.pid != period::kNoId) text += fmt::format("  PID {}", row.pid);
   if (row.tid != row.pid) text += fmt::format("  TID {}", row.tid);
   if (row.parent > 0) text += fmt::format("  of {}", row.parent);
   if (row.user) text += "  user " + users.name_of(*row.user);
@@ -111,21 +114,29 @@ Value PastSheet::value(size_t line, size_t column) const {
   const Value whole = Value::of(static_cast<uint64_t>(std::max<int64_t>(past.end - past.begin, 1)));
   const auto share = [&](const Value& part) { return quotient(part, whole, 1000); };
   switch (static_cast<PastId>(column)) {
-    case kBegin: return Value::of(time_text(past.begin, clock_));
-    case kState: return Value::of(state_text(row));
-    case kCpu: return share(Value::of(row.on_cpu_ns()));
-    case kUser: return share(cell_value(machine_, row, Column::User));
+    case kBegin:
+      return Value::of(time_text(past.begin, clock_));
+    case kState:
+      return Value::of(state_text(row));
+    case kCpu:
+      return share(Value::of(row.on_cpu_ns()));
+    case kUser:
+      return share(cell_value(machine_, row, Column::User));
     case kSystem:
-      return share(cell_sum(machine_, row, {Column::Syscall, Column::Trap, Column::Kernel,
-                                            Column::Exiting}));
-    case kWait: return share(cell_value(machine_, row, Column::WaitCpu));
-    case kBlock: return share(Value::of(row.blocked_ns()));
+      return share(cell_sum(machine_, row,
+                            {Column::Syscall, Column::Trap, Column::Kernel, Column::Exiting}));
+    case kWait:
+      return share(cell_value(machine_, row, Column::WaitCpu));
+    case kBlock:
+      return share(Value::of(row.blocked_ns()));
     case kOn: {
       const std::optional<Column> longest = longest_wait(row);
       return longest ? Value::of(std::string(period::info_of(*longest).heading)) : Value();
     }
-    case kIo: return cell_sum(machine_, row, {Column::ReadBytes, Column::WrittenBytes});
-    case kColumns_: break;
+    case kIo:
+      return cell_sum(machine_, row, {Column::ReadBytes, Column::WrittenBytes});
+    case kColumns_:
+      break;
   }
   return {};
 }
@@ -135,12 +146,17 @@ Style PastSheet::style(size_t line, size_t column) const {
   switch (static_cast<PastId>(column)) {
     case kState:
       return row.has_ended ? Style::Error : row.state ? style_of(*row.state) : Style::Unknown;
-    case kUser: return Style::User;
-    case kSystem: return Style::System;
-    case kWait: return Style::Waiting;
+    case kUser:
+      return Style::User;
+    case kSystem:
+      return Style::System;
+    case kWait:
+      return Style::Waiting;
     case kBlock:
-    case kOn: return Style::Blocked;
-    default: return Style::Plain;
+    case kOn:
+      return Style::Blocked;
+    default:
+      return Style::Plain;
   }
 }
 

@@ -40,9 +40,7 @@ class PastSheet : public Sheet {
   std::span<const SheetColumn> columns() const override;
   size_t size() const override { return periods_.size(); }
   Value value(size_t line, size_t column) const override;
-  LineKey key(size_t line) const override {
-    return {static_cast<uint64_t>(periods_[line].begin)};
-  }
+  LineKey key(size_t line) const override { return {static_cast<uint64_t>(periods_[line].begin)}; }
   Style style(size_t line, size_t column) const override;
 
  private:

@@ -12,7 +12,18 @@ using period::Column;
 using period::Machine;
 
 enum FileId : size_t {
-  kKind, kRead, kWrite, kIo, kReads, kWrites, kLatency, kOpens, kBusy, kQueue, kPackets, kName,
+  kKind,
+  kRead,
+  kWrite,
+  kIo,
+  kReads,
+  kWrites,
+  kLatency,
+  kOpens,
+  kBusy,
+  kQueue,
+  kPackets,
+  kName,
   kFileColumns_
 };
 
@@ -32,7 +43,16 @@ constexpr std::array<SheetColumn, kFileColumns_> kFileColumns = {{
 }};
 
 enum DescriptorId : size_t {
-  kNumber, kDKind, kDRead, kDWrite, kDIo, kDReads, kDWrites, kDLatency, kDName, kDescriptorColumns_
+  kNumber,
+  kDKind,
+  kDRead,
+  kDWrite,
+  kDIo,
+  kDReads,
+  kDWrites,
+  kDLatency,
+  kDName,
+  kDescriptorColumns_
 };
 
 constexpr std::array<SheetColumn, kDescriptorColumns_> kDescriptorColumns = {{
@@ -57,35 +77,54 @@ Value latency_of(const Machine& machine, const Row& row) {
 
 Value value_of(const Machine& machine, const period::FileRow& row, size_t column) {
   switch (static_cast<FileId>(column)) {
-    case kKind: return Value::of(row.kind);
-    case kReads: return cell_value(machine, row, Column::Reads);
-    case kWrites: return cell_value(machine, row, Column::Writes);
-    case kLatency: return latency_of(machine, row);
-    case kOpens: return cell_value(machine, row, Column::Opens);
-    case kName: return Value::of(known(row.name));
-    default: return {};
+    case kKind:
+      return Value::of(row.kind);
+    case kReads:
+      return cell_value(machine, row, Column::Reads);
+    case kWrites:
+      return cell_value(machine, row, Column::Writes);
+    case kLatency:
+      return latency_of(machine, row);
+    case kOpens:
+      return cell_value(machine, row, Column::Opens);
+    case kName:
+      return Value::of(known(row.name));
+    default:
+      return {};
   }
 }
 
 Value value_of(const Machine& machine, const period::DeviceRow& row, size_t column) {
   switch (static_cast<FileId>(column)) {
-    case kKind: return Value::of("disk");
-    case kReads: return cell_value(machine, row, Column::Requests);
-    case kBusy: return cell_value(machine, row, Column::Busy);
-    case kQueue: return cell_value(machine, row, Column::Depth);
-    case kName: return Value::of(known(row.name));
-    default: return {};
+    case kKind:
+      return Value::of("disk");
+    case kReads:
+      return cell_value(machine, row, Column::Requests);
+    case kBusy:
+      return cell_value(machine, row, Column::Busy);
+    case kQueue:
+      return cell_value(machine, row, Column::Depth);
+    case kName:
+      return Value::of(known(row.name));
+    default:
+      return {};
   }
 }
 
 Value value_of(const Machine& machine, const period::InterfaceRow& row, size_t column) {
   switch (static_cast<FileId>(column)) {
-    case kKind: return Value::of("interface");
-    case kReads: return cell_value(machine, row, Column::PacketsIn);
-    case kWrites: return cell_value(machine, row, Column::PacketsOut);
-    case kPackets: return cell_value(machine, row, Column::PacketsRefused);
-    case kName: return Value::of(known(row.name));
-    default: return {};
+    case kKind:
+      return Value::of("interface");
+    case kReads:
+      return cell_value(machine, row, Column::PacketsIn);
+    case kWrites:
+      return cell_value(machine, row, Column::PacketsOut);
+    case kPackets:
+      return cell_value(machine, row, Column::PacketsRefused);
+    case kName:
+      return Value::of(known(row.name));
+    default:
+      return {};
   }
 }
 
@@ -93,10 +132,14 @@ Value value_of(const Machine& machine, const period::InterfaceRow& row, size_t c
 template <typename Row>
 Value traffic_of(const Machine& machine, const Row& row, size_t column) {
   switch (static_cast<FileId>(column)) {
-    case kRead: return cell_value(machine, row, Column::ReadBytes);
-    case kWrite: return cell_value(machine, row, Column::WrittenBytes);
-    case kIo: return cell_sum(machine, row, {Column::ReadBytes, Column::WrittenBytes});
-    default: return value_of(machine, row, column);
+    case kRead:
+      return cell_value(machine, row, Column::ReadBytes);
+    case kWrite:
+      return cell_value(machine, row, Column::WrittenBytes);
+    case kIo:
+      return cell_sum(machine, row, {Column::ReadBytes, Column::WrittenBytes});
+    default:
+      return value_of(machine, row, column);
   }
 }
 
@@ -143,16 +186,26 @@ std::span<const SheetColumn> DescriptorSheet::columns() const { return kDescript
 Value DescriptorSheet::value(size_t line, size_t column) const {
   const period::DescriptorRow& row = *rows_[line];
   switch (static_cast<DescriptorId>(column)) {
-    case kNumber: return row.number < 0 ? Value() : Value::of(static_cast<uint64_t>(row.number));
-    case kDKind: return Value::of(row.kind);
-    case kDRead: return cell_value(machine_, row, Column::ReadBytes);
-    case kDWrite: return cell_value(machine_, row, Column::WrittenBytes);
-    case kDIo: return cell_sum(machine_, row, {Column::ReadBytes, Column::WrittenBytes});
-    case kDReads: return cell_value(machine_, row, Column::Reads);
-    case kDWrites: return cell_value(machine_, row, Column::Writes);
-    case kDLatency: return latency_of(machine_, row);
-    case kDName: return Value::of(known(row.name));
-    case kDescriptorColumns_: break;
+    case kNumber:
+      return row.number < 0 ? Value() : Value::of(static_cast<uint64_t>(row.number));
+    case kDKind:
+      return Value::of(row.kind);
+    case kDRead:
+      return cell_value(machine_, row, Column::ReadBytes);
+    case kDWrite:
+      return cell_value(machine_, row, Column::WrittenBytes);
+    case kDIo:
+      return cell_sum(machine_, row, {Column::ReadBytes, Column::WrittenBytes});
+    case kDReads:
+      return cell_value(machine_, row, Column::Reads);
+    case kDWrites:
+      return cell_value(machine_, row, Column::Writes);
+    case kDLatency:
+      return latency_of(machine_, row);
+    case kDName:
+      return Value::of(known(row.name));
+    case kDescriptorColumns_:
+      break;
   }
   return {};
 }

@@ -32,7 +32,6 @@ constexpr std::array<Part, 5> kParts = {{
     {Style::Virt, 'v', {Column::Virt}, 1},
     {Style::Unknown, '?', {Column::Unknown}, 1},
 }};
-// What a CPU did when nobody told in which mode: its load, in one piece.
 constexpr unsigned kMostBarRows = 4;
 
 template <typename Values>
@@ -93,8 +92,8 @@ void draw_bar(const CpuRow& cpu, uint64_t length, Grid& grid, unsigned row, unsi
   unsigned drawn = 0;
   for (const Part& part : kParts) {
     sum += sum_of(cpu.values, part);
-    const auto until = std::min(
-        inside, static_cast<unsigned>(percent(sum, length) * inside / 100 + 0.5));
+    const auto until =
+        std::min(inside, static_cast<unsigned>(percent(sum, length) * inside / 100 + 0.5));
     for (; drawn < until; ++drawn)
       grid.put(row, at + drawn, std::string_view(&part.letter, 1), part.style);
   }
@@ -143,9 +142,12 @@ void draw_modes(const Machine& machine, uint64_t length, Grid& grid, unsigned ro
     const uint64_t ns = sum_of(machine.values, kParts[i]);
     std::string text = "?";
     if (certainty != Certainty::Unknown)
-      text = fmt::format("{}{:.1f}", certainty == Certainty::Estimated ? "~" : "", percent(ns, all));
+      text =
+          fmt::format("{}{:.1f}", certainty == Certainty::Estimated ? "~" : "", percent(ns, all));
     const bool is_alarm = kParts[i].style == Style::Unknown && ns > 0;
-    line.put(kNames[i], kParts[i].style).put(" ").put(text, is_alarm ? Style::Warning : Style::Bold);
+    line.put(kNames[i], kParts[i].style)
+        .put(" ")
+        .put(text, is_alarm ? Style::Warning : Style::Bold);
     line.put("  ");
   }
   line.put("idle ", Style::Idle)
@@ -170,8 +172,7 @@ void draw_population(const Machine& machine, const Scale& scale,
     if (was) line.put(change_text(values[column], *was), Style::Warning);
     line.put("  ");
   };
-  count(Column::Processes, "processes",
-        before ? std::optional(before->processes) : std::nullopt);
+  count(Column::Processes, "processes", before ? std::optional(before->processes) : std::nullopt);
   count(Column::Threads, "threads", before ? std::optional(before->threads) : std::nullopt);
   count(Column::Born, "born", std::nullopt);
   count(Column::Ended, "ended", std::nullopt);
@@ -196,7 +197,8 @@ std::string bandwidth(const Machine& machine, const std::vector<Row>& rows, Colu
   return text_of(sum, Shown::BytesPerSecond, scale);
 }
 
-void draw_traffic(const Machine& machine, const Scale& scale, Grid& grid, unsigned row) {
+void draw_traffic(const Machine& machine, period::Source source, const Scale& scale, Grid& grid,
+                  unsigned row) {
   const auto& values = machine.values;
   Line line(grid, row);
   line.put("net in ", Style::Dim)
@@ -218,44 +220,52 @@ void draw_traffic(const Machine& machine, const Scale& scale, Grid& grid, unsign
            has_lost ? Style::Error : Style::Dim);
   if (no_room > 0 && no_room != period::kUnknownCell)
     line.put(fmt::format("  no room for {}", grouped_number(no_room)), Style::Error);
+  if (source != period::Source::Live) return;
   // Its own CPU time and what it costs all others, in percent of one CPU.
   const auto cost = [&](Column column, std::string_view label) {
     if (machine.marks.of(RowKind::Machine, column) == Certainty::Unknown) return;
     if (values[column] == period::kUnknownCell) return;
     line.put(label, Style::Dim)
-        .put(fmt::format("{}{:.2f}%",
-                         machine.marks.of(RowKind::Machine, column) == Certainty::Estimated ? "~"
-                                                                                            : "",
-                         percent(values[column], scale.length_ns)),
+        .put(fmt::format(
+                 "{}{:.2f}%",
+                 machine.marks.of(RowKind::Machine, column) == Certainty::Estimated ? "~" : "",
+                 percent(values[column], scale.length_ns)),
              Style::Bold);
   };
   cost(Column::Observer, "  cost ");
   cost(Column::Observing, "+");
 }
 
+std::string going_text(const Moment& moment) {
+  switch (moment.going) {
+    case Going::Printed:
+      break;
+    case Going::Live:
+      return "LIVE";
+    case Going::Played:
+      return moment.speed == 1 ? "PLAYING" : fmt::format("PLAYING x{:g}", moment.speed);
+    case Going::Paused:
+      return moment.behind > 0 ? fmt::format("PAUSED -{}", moment.behind) : "PAUSED";
+    case Going::Ended:
+      return "END";
+  }
+  return {};
+}
+
+// The name may be long; the period and what goes on are always there.
 void draw_title(const period::Table& table, const Machine& machine, const Moment& moment,
                 Grid& grid) {
-  Line line(grid, 0);
-  line.put(machine.name.empty() ? "?" : machine.name, Style::Bold).put(" ");
   const std::string begin = time_text(table.begin, table.clock);
-  const std::string end = time_text(table.end, table.clock);
+  std::string end = time_text(table.end, table.clock);
   // The day is said once.
-  const bool is_day = table.clock == "epoch" && begin.substr(0, 10) == end.substr(0, 10);
-  line.put(begin).put(" – ", Style::Dim).put(is_day ? end.substr(11) : end).put(" ");
-  std::string state;
-  Style style = Style::Good;
-  if (moment.is_paused) {
-    state = moment.behind > 0 ? fmt::format("PAUSED -{}", moment.behind) : "PAUSED";
-    style = Style::Warning;
-  } else if (moment.is_live) {
-    state = "LIVE";
-  } else if (moment.has_ended) {
-    state = "END";
-    style = Style::Warning;
-  } else {
-    state = moment.speed == 1 ? "PLAYING" : fmt::format("PLAYING x{:g}", moment.speed);
-  }
-  line.put(state, style);
+  if (table.clock == "epoch" && begin.substr(0, 10) == end.substr(0, 10)) end.erase(0, 11);
+  const std::string period = begin + " – " + end;
+  const std::string going = going_text(moment);
+  const size_t taken = period.size() - 2 + going.size() + 2;  // a dash is three bytes
+  const auto most = static_cast<unsigned>(grid.width() > taken + 4 ? grid.width() - taken : 4);
+  const unsigned at = grid.put(0, 0, machine.name.empty() ? "?" : machine.name, Style::Bold, most);
+  const bool goes_on = moment.going == Going::Live || moment.going == Going::Played;
+  Line(grid, 0, at + 1).put(period).put(" ").put(going, goes_on ? Style::Good : Style::Warning);
 }
 
 }  // namespace
@@ -273,7 +283,7 @@ unsigned draw_header(const period::Table& table, const Machine& machine, const M
   unsigned row = draw_cpus(machine, scale.length_ns, grid, 1);
   draw_modes(machine, scale.length_ns, grid, row++);
   draw_population(machine, scale, before, grid, row++);
-  draw_traffic(machine, scale, grid, row++);
+  draw_traffic(machine, table.source, scale, grid, row++);
   return row;
 }
 

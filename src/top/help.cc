@@ -14,41 +14,49 @@ struct Help {
   std::string_view meaning;
 };
 
-constexpr std::array<Help, 34> kHelp = {{
-    {"F2 F3", "CPU; performance counters"},
-    {"F4 F7", "I/O by process; files and devices"},
-    {"F5 F6", "virtual machines; latencies"},
+constexpr std::array<Help, 42> kHelp = {{
+    {"F2", "CPU time of processes"},
+    {"F3", "performance counters"},
+    {"F4", "I/O of processes"},
+    {"F5", "virtual machines"},
+    {"F6", "latencies, as histograms"},
+    {"F7", "files, disks, interfaces"},
     {"F8", "processes as a tree"},
-    {"Enter", "open the line; Esc, Backspace: back"},
-    {"Up Down PgUp PgDn", "move"},
-    {"g G", "to the first line, to the last"},
+    {"Enter Esc", "open the line; go back"},
+    {"Up Down", "move; also PgUp, PgDn"},
+    {"g G", "first line, last line"},
     {"/ n N", "search; next, previous"},
-    {"\\", "filter: a word, or a condition"},
+    {"\\", "filter: word or condition"},
     {"< >", "sort by the column beside"},
-    {"s I", "choose the column; invert"},
+    {"s I", "sort by ...; inverted"},
     {"P M", "sort by CPU; by memory"},
-    {"C", "choose which columns are shown"},
-    {"t", "threads or processes"},
-    {"%", "times in percent, or in ns"},
-    {"x", "exact: watch system calls, too"},
+    {"C", "which columns are shown"},
+    {"t H", "threads or processes"},
+    {"%", "times in percent, in ns"},
+    {"x", "watch system calls, too"},
     {"m", "the next machine"},
+    {"q F10", "quit; also Ctrl-C"},
     {"Space p", "pause, go on"},
-    {"Left Right", "back and forth by a period"},
-    {"Home End", "to the oldest, to the newest"},
-    {":", "jump to a time or a condition"},
-    {"; ,", "the next such moment; the one before"},
-    {"+ -", "play a recording faster, slower"},
-    {"w", "save what is kept as JSON lines"},
-    {"Ctrl-L Ctrl-Z", "draw again; stop"},
-    {"q F10 Ctrl-C", "quit"},
+    {"Left Right", "a period back, forth"},
+    {"Home End", "the oldest, the newest"},
+    {":", "jump: time or condition"},
+    {"; ,", "next such moment; previous"},
+    {"+ -", "play faster, slower"},
+    {"w", "save what is kept"},
+    {"Ctrl-L", "draw again"},
+    {"Ctrl-Z", "stop the program"},
     {"", ""},
     {"~ ?", "estimated; not known"},
-    {"u s i v ?", "bars: user, system, irq, VIRT, unknown"},
-    {"green", "user; a task that was just made"},
-    {"blue cyan", "system; a guest's code"},
+    {"u s i v ?", "in bars: user, system,"},
+    {"", "irq, VIRT, unknown"},
+    {"green", "user; a new task's name"},
+    {"blue", "system"},
+    {"cyan", "a guest's code"},
     {"yellow", "waits for a CPU"},
-    {"red", "blocked; a task that has ended"},
-    {"exit N, sig N", "how it ended"},
+    {"red", "blocked; a task that ended"},
+    {"exit 3", "ended, and said so"},
+    {"sig 9", "ended by a signal"},
+    {"ended", "nobody told how"},
 }};
 
 }  // namespace
@@ -60,7 +68,7 @@ void draw_help(Grid& grid, unsigned top) {
   const unsigned rows = bottom > top ? bottom - top : 1;
   const unsigned needed = (static_cast<unsigned>(kHelp.size()) + rows - 1) / rows;
   const unsigned width = grid.width() / std::max(needed, 1u);
-  constexpr unsigned kKeys = 19;
+  constexpr unsigned kKeys = 12;
   for (size_t i = 0; i < kHelp.size(); ++i) {
     const unsigned row = top + static_cast<unsigned>(i) % rows;
     const unsigned at = static_cast<unsigned>(i) / rows * width;

@@ -39,16 +39,12 @@ struct Numbered {
   unsigned number;
   KeyCode code;
 };
-constexpr std::array<Numbered, 20> kNumbers = {{{1, KeyCode::Home},     {2, KeyCode::Insert},
-                                                {3, KeyCode::Delete},   {4, KeyCode::End},
-                                                {5, KeyCode::PageUp},   {6, KeyCode::PageDown},
-                                                {7, KeyCode::Home},     {8, KeyCode::End},
-                                                {11, KeyCode::F1},      {12, KeyCode::F2},
-                                                {13, KeyCode::F3},      {14, KeyCode::F4},
-                                                {15, KeyCode::F5},      {17, KeyCode::F6},
-                                                {18, KeyCode::F7},      {19, KeyCode::F8},
-                                                {20, KeyCode::F9},      {21, KeyCode::F10},
-                                                {23, KeyCode::F11},     {24, KeyCode::F12}}};
+constexpr std::array<Numbered, 20> kNumbers = {
+    {{1, KeyCode::Home},   {2, KeyCode::Insert},   {3, KeyCode::Delete}, {4, KeyCode::End},
+     {5, KeyCode::PageUp}, {6, KeyCode::PageDown}, {7, KeyCode::Home},   {8, KeyCode::End},
+     {11, KeyCode::F1},    {12, KeyCode::F2},      {13, KeyCode::F3},    {14, KeyCode::F4},
+     {15, KeyCode::F5},    {17, KeyCode::F6},      {18, KeyCode::F7},    {19, KeyCode::F8},
+     {20, KeyCode::F9},    {21, KeyCode::F10},     {23, KeyCode::F11},   {24, KeyCode::F12}}};
 
 std::optional<KeyCode> letter_key(char letter) {
   for (const Named& named : kLetters)
@@ -181,8 +177,7 @@ KeyReader::Found KeyReader::after_escape() const {
     }
     for (size_t i = 1; i < rest.size(); ++i) {
       const char c = rest[i];
-      if (c >= 0x40 && c <= 0x7e)
-        return {i + 2, control_sequence(rest.substr(1, i - 1), c)};
+      if (c >= 0x40 && c <= 0x7e) return {i + 2, control_sequence(rest.substr(1, i - 1), c)};
       if (c < 0x20 || i > kLongest) return {i + 1};  // never one of a sequence
     }
     return {};

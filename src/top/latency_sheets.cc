@@ -49,8 +49,7 @@ std::string shape_of(const Histogram& histogram) {
   const uint64_t most = std::ranges::max(places);
   std::string shape;
   for (const uint64_t count : places) {
-    const double part =
-        most == 0 ? 0 : static_cast<double>(count) / static_cast<double>(most);
+    const double part = most == 0 ? 0 : static_cast<double>(count) / static_cast<double>(most);
     shape += kHeights[static_cast<size_t>(std::ceil(part * 8))];
   }
   return shape;
@@ -68,15 +67,24 @@ Value LatencySheet::value(size_t line, size_t column) const {
   const period::LatencyRow& row = machine_.latencies[line];
   const Histogram& histogram = row.histogram;
   switch (static_cast<LatencyId>(column)) {
-    case kWhat: return Value::of(std::string(period::name_of(row.what)));
-    case kOf: return Value::of(row.name);
-    case kCount: return Value::of(histogram.count);
-    case kAverage: return histogram.count == 0 ? Value() : Value::of(histogram.average_ns());
-    case kHalf: return histogram.count == 0 ? Value() : Value::of(histogram.below_ns(0.5));
-    case kMost: return histogram.count == 0 ? Value() : Value::of(histogram.below_ns(0.99));
-    case kTotal: return Value::of(histogram.sum_ns);
-    case kShape: return Value::of(shape_of(histogram));
-    case kColumns_: break;
+    case kWhat:
+      return Value::of(std::string(period::name_of(row.what)));
+    case kOf:
+      return Value::of(row.name);
+    case kCount:
+      return Value::of(histogram.count);
+    case kAverage:
+      return histogram.count == 0 ? Value() : Value::of(histogram.average_ns());
+    case kHalf:
+      return histogram.count == 0 ? Value() : Value::of(histogram.below_ns(0.5));
+    case kMost:
+      return histogram.count == 0 ? Value() : Value::of(histogram.below_ns(0.99));
+    case kTotal:
+      return Value::of(histogram.sum_ns);
+    case kShape:
+      return Value::of(shape_of(histogram));
+    case kColumns_:
+      break;
   }
   return {};
 }
@@ -84,11 +92,15 @@ Value LatencySheet::value(size_t line, size_t column) const {
 Style LatencySheet::style(size_t line, size_t column) const {
   if (column != kShape) return Style::Plain;
   switch (machine_.latencies[line].what) {
-    case period::Latency::RunQueue: return Style::Waiting;
-    case period::Latency::Syscall: return Style::System;
+    case period::Latency::RunQueue:
+      return Style::Waiting;
+    case period::Latency::Syscall:
+      return Style::System;
     case period::Latency::Irq:
-    case period::Latency::Softirq: return Style::Irq;
-    default: return Style::Blocked;
+    case period::Latency::Softirq:
+      return Style::Irq;
+    default:
+      return Style::Blocked;
   }
 }
 
@@ -113,18 +125,24 @@ Value HistogramSheet::value(size_t line, size_t column) const {
   const size_t bucket = first_ + line;
   const uint64_t count = histogram_.buckets[bucket];
   switch (static_cast<BucketId>(column)) {
-    case kFrom: return Value::of(bucket == 0 ? 0 : uint64_t{1} << (bucket - 1));
-    case kTo: return Value::of(uint64_t{1} << bucket);
-    case kIn: return Value::of(count);
-    case kPart: return quotient(Value::of(count), Value::of(histogram_.count), 1000);
+    case kFrom:
+      return Value::of(bucket == 0 ? 0 : uint64_t{1} << (bucket - 1));
+    case kTo:
+      return Value::of(uint64_t{1} << bucket);
+    case kIn:
+      return Value::of(count);
+    case kPart:
+      return quotient(Value::of(count), Value::of(histogram_.count), 1000);
     case kBar: {
       const uint64_t most = std::ranges::max(histogram_.buckets);
-      const double part = static_cast<double>(count) / static_cast<double>(std::max<uint64_t>(most, 1));
+      const double part =
+          static_cast<double>(count) / static_cast<double>(std::max<uint64_t>(most, 1));
       std::string bar;
       for (size_t i = 0; i < static_cast<size_t>(std::ceil(part * 40)); ++i) bar += kHeights[8];
       return Value::of(std::move(bar));
     }
-    case kBucketColumns_: break;
+    case kBucketColumns_:
+      break;
   }
   return {};
 }

@@ -31,7 +31,9 @@ std::optional<std::string> machine_text(std::string_view name, const Scale& scal
   const auto percent = [&](uint64_t ns) {
     return fmt::format("{}", static_cast<double>(ns) * 100 / all);
   };
-  if (name == "load") return percent(static_cast<uint64_t>(all) - std::min(static_cast<uint64_t>(all), machine.values[Column::Idle]));
+  if (name == "load")
+    return percent(static_cast<uint64_t>(all) -
+                   std::min(static_cast<uint64_t>(all), machine.values[Column::Idle]));
   const std::optional<Column> column = machine_column(name);
   if (!column || machine.values[*column] == period::kUnknownCell) return std::nullopt;
   const uint64_t value = machine.values[*column];
@@ -42,7 +44,7 @@ std::optional<std::string> machine_text(std::string_view name, const Scale& scal
 
 bool contains_word(std::string_view text, std::string_view word) {
   return std::ranges::search(text, word, [](char a, char b) { return lower(a) == lower(b); })
-             .begin() != text.end() ||
+                 .begin() != text.end() ||
          word.empty();
 }
 
@@ -89,8 +91,7 @@ bool LineFilter::fulfils(const Sheet& sheet, std::optional<size_t> line, const S
     if (column) {
       if (!line) return std::nullopt;
       const Value value = sheet.value(*line, *column);
-      if (value.kind != Value::Kind::Number && value.kind != Value::Kind::Text)
-        return std::nullopt;
+      if (value.kind != Value::Kind::Number && value.kind != Value::Kind::Text) return std::nullopt;
       text = plain_text_of(value, sheet.columns()[*column].shown, scale);
     } else if (std::optional<std::string> found = machine_text(name, scale, machine)) {
       text = *std::move(found);

@@ -7,8 +7,7 @@
 namespace strata::top {
 namespace {
 
-constexpr unsigned kLeastLast = 12;  // of the last column
-constexpr uint8_t kDeepest = 20;     // that is indented
+constexpr uint8_t kDeepest = 20;  // that is indented
 
 bool is_text(const SheetColumn& column) { return column.shown == Shown::Text; }
 // Largest first, but for names and what is a name.
@@ -94,7 +93,8 @@ void List::put_children_below(const Sheet& sheet) {
     order_.push_back(line);
     depths_.push_back(depth);
     for (size_t i = children[line].size(); i-- > 0;)
-      open.emplace_back(children[line][i], static_cast<uint8_t>(std::min<int>(depth + 1, kDeepest)));
+      open.emplace_back(children[line][i],
+                        static_cast<uint8_t>(std::min<int>(depth + 1, kDeepest)));
   }
 }
 
@@ -209,21 +209,29 @@ void List::sort_by(std::string_view column) {
 void List::toggle(std::string_view column) {
   const auto found = std::ranges::find(columns_, column);
   if (found == columns_.end())
-    columns_.insert(columns_.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(columns_.size(), 2)), column);
+    columns_.insert(
+        columns_.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(columns_.size(), 2)),
+        column);
   else if (columns_.size() > 1)
     columns_.erase(found);
 }
 
 std::vector<List::Placed> List::place(const Sheet& sheet, const Scale& scale,
                                       unsigned width) const {
+  // What the last column has at least: names are what people look for.
+  const unsigned least_last = std::clamp(width / 6, 12u, 40u);
   std::vector<Placed> placed;
   unsigned at = 0;
+  bool is_full = false;
   for (size_t i = 0; i < columns_.size(); ++i) {
     const std::optional<size_t> column = column_called(sheet, columns_[i]);
     if (!column) continue;
     const bool is_last = i + 1 == columns_.size();
     const unsigned own = width_of(sheet.columns()[*column], scale);
-    if (!is_last && at + own + 1 + kLeastLast > width) continue;
+    if (!is_last && (is_full || at + own + 1 + least_last > width)) {
+      is_full = true;
+      continue;
+    }
     const bool takes_rest = is_last && is_text(sheet.columns()[*column]);
     const unsigned size = std::min(takes_rest ? width : own, width - std::min(width, at));
     if (size == 0) break;

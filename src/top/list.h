@@ -64,9 +64,9 @@ class List {
   std::string_view sorted_by_;
   bool is_inverted_ = false;
   bool keeps_order_ = false;
-  std::vector<uint32_t> order_;  // lines of the sheet
-  std::vector<uint8_t> depths_;  // beside it
-  size_t place_ = 0;             // in the order
+  std::vector<uint32_t> order_;      // lines of the sheet
+  std::vector<uint8_t> depths_;      // beside it
+  size_t place_ = 0;                 // in the order
   std::optional<LineKey> followed_;  // once somebody has moved there
   size_t first_ = 0;                 // on screen
   // Of what was drawn last, for the mouse.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,13 +9,19 @@
 
 namespace strata::top {
 
+enum class Going : uint8_t {
+  Printed,  // one table after the other, and nobody waits
+  Live,     // with a running machine
+  Played,   // a recording, at some speed
+  Paused,   // what is shown stays, until somebody goes on
+  Ended,    // a recording, at its last table
+};
+
 // What the table on screen is of, and what is being done: told by whoever knows the time.
 struct Moment {
-  bool is_live = false;    // of a running machine
-  bool is_paused = false;  // what is shown stays, until somebody goes on
-  bool has_ended = false;  // of a recording, that this is its last table
-  size_t behind = 0;       // how many younger tables are there
-  double speed = 1;        // of a recording that is played
+  Going going = Going::Printed;
+  size_t behind = 0;                         // how many younger tables are there
+  double speed = 1;                          // of a recording that is played
   std::vector<std::string> shortfalls = {};  // of the feed
   std::string message = {};                  // for a moment: what a key has led to
   bool is_alarm = false;                     // the message is of something that went wrong

@@ -78,7 +78,7 @@ constexpr unsigned kShortGap = 4;
 
 std::string_view look_of(Style style, Colours colours) {
   const Look& look = kLooks[static_cast<size_t>(style)];
-  return colours == Colours::None ? look.none
+  return colours == Colours::None      ? look.none
          : colours == Colours::Sixteen ? look.sixteen
                                        : look.many;
 }
@@ -102,7 +102,8 @@ void Painter::put_glyph(char32_t glyph) {
 
 std::string_view Painter::paint(const Grid& grid) {
   out_.clear();
-  const bool is_other = !has_shown_ || shown_.width() != grid.width() || shown_.height() != grid.height();
+  const bool is_other =
+      !has_shown_ || shown_.width() != grid.width() || shown_.height() != grid.height();
   if (is_other) {
     out_.put(look_of(Style::Plain, codes_.colours));
     out_.put(codes_.clear);

@@ -58,10 +58,10 @@ List list_of(Screen screen) {
                "cpu", "block", "on", "major", "container", "vm", "name"},
               "io"};
     case Screen::Vm:
-      return {{"pid", "vcpu", "state", "guest", "hyp", "usr", "halted", "preempted", "exits",
-               "block", "by", "inj", "ipis", "mmio", "pio", "msr", "faults", "tid", "unknown",
-               "name"},
-              "guest"};
+      return {
+          {"pid", "vcpu", "state", "guest", "hyp", "usr", "halted", "preempted", "exits",   "block",
+           "by",  "inj",  "ipis",  "mmio",  "pio", "msr", "faults", "tid",       "unknown", "name"},
+          "guest"};
     case Screen::Latency:
       return {{"what", "of", "count", "avg", "p50", "p99", "total", "shape"}, "total"};
     case Screen::Files:
@@ -73,9 +73,9 @@ List list_of(Screen screen) {
                "on", "container", "vm", "name"},
               "pid"};
     default:
-      return {{"pid", "user", "state", "cpu", "usr", "sys", "wait", "block", "on", "mem", "moves",
-               "wakes", "irq", "guest", "faults", "calls", "preempted", "threads", "last",
-               "container", "vm", "name"},
+      return {{"pid",       "user",    "state", "cpu",       "usr", "sys",   "wait",   "block",
+               "on",        "mem",     "moves", "wakes",     "irq", "guest", "faults", "calls",
+               "preempted", "threads", "last",  "container", "vm",  "name"},
               "cpu"};
   }
 }

@@ -14,11 +14,51 @@ using period::Column;
 using period::TaskRow;
 
 enum Id : size_t {
-  kPid, kTid, kParent, kUser, kState, kCpu, kUsr, kSys, kGuest, kIrq, kWait, kBlock, kOn, kMemory,
-  kSwitches, kPreempted, kMoves, kWakeups, kFaults, kMajor, kCalls, kLast, kThreads,
-  kRead, kWrite, kIo, kDiskRead, kDiskWritten, kNetIn, kNetOut, kOps, kLatency,
-  kCycles, kInstructions, kIpc, kCacheReferences, kCacheMisses, kMissRate, kBranches, kBranchMisses,
-  kMispredicted, kContainer, kVm, kName, kCount_
+  kPid,
+  kTid,
+  kParent,
+  kUser,
+  kState,
+  kCpu,
+  kUsr,
+  kSys,
+  kGuest,
+  kIrq,
+  kWait,
+  kBlock,
+  kOn,
+  kMemory,
+  kSwitches,
+  kPreempted,
+  kMoves,
+  kWakeups,
+  kFaults,
+  kMajor,
+  kCalls,
+  kLast,
+  kThreads,
+  kRead,
+  kWrite,
+  kIo,
+  kDiskRead,
+  kDiskWritten,
+  kNetIn,
+  kNetOut,
+  kOps,
+  kLatency,
+  kCycles,
+  kInstructions,
+  kIpc,
+  kCacheReferences,
+  kCacheMisses,
+  kMissRate,
+  kBranches,
+  kBranchMisses,
+  kMispredicted,
+  kContainer,
+  kVm,
+  kName,
+  kCount_
 };
 
 constexpr std::array<SheetColumn, kCount_> kTaskColumns = {{
@@ -68,9 +108,7 @@ constexpr std::array<SheetColumn, kCount_> kTaskColumns = {{
     {"name", "NAME", Shown::Text, "of the program"},
 }};
 
-bool is_ready(const TaskRow& row) {
-  return row.state && *row.state == Column::WaitCpu;
-}
+bool is_ready(const TaskRow& row) { return row.state && *row.state == Column::WaitCpu; }
 
 // Processes first by number, then by age: threads belong to the one that was there.
 void add_thread(const TaskRow& thread, TaskRow& process) {
@@ -204,56 +242,99 @@ Value TaskSheet::value(size_t line, size_t column) const {
     return quotient(cell(part), cell(whole), scale);
   };
   switch (static_cast<Id>(column)) {
-    case kPid: return id(row.pid);
-    case kTid: return id(row.tid);
-    case kParent: return id(row.parent);
-    case kUser: return row.user ? Value::of(users_.name_of(*row.user)) : Value();
-    case kState: return Value::of(state_text(row));
-    case kCpu: return Value::of(row.on_cpu_ns());
-    case kUsr: return sum({Column::User});
-    case kSys: return sum({Column::Syscall, Column::Trap, Column::Kernel, Column::Exiting});
-    case kGuest: return cell(Column::Virt);
-    case kIrq: return sum({Column::Irq, Column::Softirq});
-    case kWait: return cell(Column::WaitCpu);
-    case kBlock: return Value::of(row.blocked_ns());
+    case kPid:
+      return row.pid == period::kNoId ? id(row.tid) : id(row.pid);
+    case kTid:
+      return id(row.tid);
+    case kParent:
+      return id(row.parent);
+    case kUser:
+      return row.user ? Value::of(users_.name_of(*row.user)) : Value();
+    case kState:
+      return Value::of(state_text(row));
+    case kCpu:
+      return Value::of(row.on_cpu_ns());
+    case kUsr:
+      return sum({Column::User});
+    case kSys:
+      return sum({Column::Syscall, Column::Trap, Column::Kernel, Column::Exiting});
+    case kGuest:
+      return cell(Column::Virt);
+    case kIrq:
+      return sum({Column::Irq, Column::Softirq});
+    case kWait:
+      return cell(Column::WaitCpu);
+    case kBlock:
+      return Value::of(row.blocked_ns());
     case kOn: {
       const std::optional<Column> longest = longest_wait(row);
       if (!longest) return {};
       return Value::of(std::string(period::info_of(*longest).heading));
     }
-    case kMemory: return cell(Column::Memory);
-    case kSwitches: return cell(Column::Sleeps);
-    case kPreempted: return cell(Column::Preemptions);
-    case kMoves: return cell(Column::Migrations);
-    case kWakeups: return cell(Column::Wakeups);
-    case kFaults: return cell(Column::Faults);
-    case kMajor: return cell(Column::MajorFaults);
-    case kCalls: return cell(Column::Syscalls);
-    case kLast: return row.cpu ? Value::of(*row.cpu) : Value();
-    case kThreads: return Value::of(lines_[line].threads);
-    case kRead: return cell(Column::ReadBytes);
-    case kWrite: return cell(Column::WrittenBytes);
-    case kIo: return sum({Column::ReadBytes, Column::WrittenBytes});
-    case kDiskRead: return cell(Column::DiskReadBytes);
-    case kDiskWritten: return cell(Column::DiskWrittenBytes);
-    case kNetIn: return cell(Column::NetReadBytes);
-    case kNetOut: return cell(Column::NetWrittenBytes);
-    case kOps: return sum({Column::Reads, Column::Writes});
+    case kMemory:
+      return cell(Column::Memory);
+    case kSwitches:
+      return cell(Column::Sleeps);
+    case kPreempted:
+      return cell(Column::Preemptions);
+    case kMoves:
+      return cell(Column::Migrations);
+    case kWakeups:
+      return cell(Column::Wakeups);
+    case kFaults:
+      return cell(Column::Faults);
+    case kMajor:
+      return cell(Column::MajorFaults);
+    case kCalls:
+      return cell(Column::Syscalls);
+    case kLast:
+      return row.cpu ? Value::of(*row.cpu) : Value();
+    case kThreads:
+      return Value::of(lines_[line].threads);
+    case kRead:
+      return cell(Column::ReadBytes);
+    case kWrite:
+      return cell(Column::WrittenBytes);
+    case kIo:
+      return sum({Column::ReadBytes, Column::WrittenBytes});
+    case kDiskRead:
+      return cell(Column::DiskReadBytes);
+    case kDiskWritten:
+      return cell(Column::DiskWrittenBytes);
+    case kNetIn:
+      return cell(Column::NetReadBytes);
+    case kNetOut:
+      return cell(Column::NetWrittenBytes);
+    case kOps:
+      return sum({Column::Reads, Column::Writes});
     case kLatency:
       return quotient(cell(Column::InCalls), sum({Column::Reads, Column::Writes}), 1);
-    case kCycles: return cell(Column::Cycles);
-    case kInstructions: return cell(Column::Instructions);
-    case kIpc: return rate(Column::Instructions, Column::Cycles, 1000);
-    case kCacheReferences: return cell(Column::CacheReferences);
-    case kCacheMisses: return cell(Column::CacheMisses);
-    case kMissRate: return rate(Column::CacheMisses, Column::CacheReferences, 1000);
-    case kBranches: return cell(Column::Branches);
-    case kBranchMisses: return cell(Column::BranchMisses);
-    case kMispredicted: return rate(Column::BranchMisses, Column::Branches, 1000);
-    case kContainer: return Value::of(row.container);
-    case kVm: return Value::of(row.vm);
-    case kName: return Value::of(row.name.empty() ? "?" : row.name);
-    case kCount_: break;
+    case kCycles:
+      return cell(Column::Cycles);
+    case kInstructions:
+      return cell(Column::Instructions);
+    case kIpc:
+      return rate(Column::Instructions, Column::Cycles, 1000);
+    case kCacheReferences:
+      return cell(Column::CacheReferences);
+    case kCacheMisses:
+      return cell(Column::CacheMisses);
+    case kMissRate:
+      return rate(Column::CacheMisses, Column::CacheReferences, 1000);
+    case kBranches:
+      return cell(Column::Branches);
+    case kBranchMisses:
+      return cell(Column::BranchMisses);
+    case kMispredicted:
+      return rate(Column::BranchMisses, Column::Branches, 1000);
+    case kContainer:
+      return Value::of(row.container);
+    case kVm:
+      return Value::of(row.vm);
+    case kName:
+      return Value::of(row.name.empty() ? "?" : row.name);
+    case kCount_:
+      break;
   }
   return {};
 }
@@ -263,21 +344,31 @@ Style TaskSheet::style(size_t line, size_t column) const {
   switch (static_cast<Id>(column)) {
     case kState:
       return row.has_ended ? Style::Error : row.state ? style_of(*row.state) : Style::Unknown;
-    case kUsr: return Style::User;
-    case kSys: return Style::System;
-    case kGuest: return Style::Virt;
-    case kIrq: return Style::Irq;
-    case kWait: return Style::Waiting;
+    case kUsr:
+      return Style::User;
+    case kSys:
+      return Style::System;
+    case kGuest:
+      return Style::Virt;
+    case kIrq:
+      return Style::Irq;
+    case kWait:
+      return Style::Waiting;
     case kBlock:
-    case kOn: return Style::Blocked;
+    case kOn:
+      return Style::Blocked;
     case kRead:
     case kDiskRead:
-    case kNetIn: return Style::Read;
+    case kNetIn:
+      return Style::Read;
     case kWrite:
     case kDiskWritten:
-    case kNetOut: return Style::Written;
-    case kName: return row.has_ended ? Style::Error : row.was_born ? Style::Good : Style::Plain;
-    default: return Style::Plain;
+    case kNetOut:
+      return Style::Written;
+    case kName:
+      return row.has_ended ? Style::Error : row.was_born ? Style::Good : Style::Plain;
+    default:
+      return Style::Plain;
   }
 }
 

@@ -72,7 +72,8 @@ int64_t now() {
 
 Result<Terminal> Terminal::open() {
   if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1)
-    return Error{{}, std::nullopt,
+    return Error{{},
+                 std::nullopt,
                  "standard input and output are no terminal: --batch prints text, and --json "
                  "lines, instead"};
   Result<TerminalCodes> codes = terminal_codes();

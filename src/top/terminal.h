@@ -20,7 +20,7 @@ namespace strata::top {
 // What woke whoever waited for a terminal.
 struct Woken {
   std::vector<Key> keys = {};
-  bool is_time = false;     // it was waited for
+  bool is_time = false;  // it was waited for
   bool has_resized = false;
   bool has_resumed = false;  // the program was stopped, and goes on
   int ending = 0;            // the signal that wants the program to end

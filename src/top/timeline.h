@@ -42,8 +42,8 @@ class Timeline {
   period::Table raw_table() const { return history_.at(position_); }
 
   void to(size_t position) { position_ = position; }
-  // Steps to the next table or the one before; false where there is none. Of a recording the next is
-  // read, and what has gone from the history is read again.
+  // Steps to the next table or the one before; false where there is none. Of a recording the next
+  // is read, and what has gone from the history is read again.
   bool forward();
   bool back();
   void to_newest() { position_ = history_.empty() ? 0 : history_.size() - 1; }

@@ -9,9 +9,9 @@ namespace strata::top {
 
 struct Utf8 {
   char32_t character = 0;
-  uint8_t size = 1;       // in bytes; of what is no character, what to leave out
+  uint8_t size = 1;  // in bytes; of what is no character, what to leave out
   bool is_valid = false;
-  bool is_cut = false;    // more bytes may make it a character
+  bool is_cut = false;  // more bytes may make it a character
 };
 
 // What a text begins with, which is not empty.

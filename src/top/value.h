@@ -40,8 +40,8 @@ struct Value {
 
 // What numbers are seen against.
 struct Scale {
-  uint64_t length_ns = 0;    // of the period
-  bool in_ns = false;        // shares of time are shown in nanoseconds, not in percent
+  uint64_t length_ns = 0;  // of the period
+  bool in_ns = false;      // shares of time are shown in nanoseconds, not in percent
 };
 
 // The number in the unit in which people see it, and conditions name it: percent, by the second.

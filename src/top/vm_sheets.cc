@@ -12,8 +12,27 @@ namespace {
 using period::Column;
 
 enum VmId : size_t {
-  kPid, kTid, kVcpu, kState, kGuest, kHypervisor, kUserSpace, kHalted, kPreempted, kBlocked,
-  kUnknown, kExits, kInjections, kIpis, kMmio, kPio, kMsr, kFaults, kBy, kName, kVmColumns_
+  kPid,
+  kTid,
+  kVcpu,
+  kState,
+  kGuest,
+  kHypervisor,
+  kUserSpace,
+  kHalted,
+  kPreempted,
+  kBlocked,
+  kUnknown,
+  kExits,
+  kInjections,
+  kIpis,
+  kMmio,
+  kPio,
+  kMsr,
+  kFaults,
+  kBy,
+  kName,
+  kVmColumns_
 };
 
 constexpr std::array<SheetColumn, kVmColumns_> kVmColumns = {{
@@ -53,21 +72,36 @@ template <typename Row>
 Value vm_cell(const period::Machine& machine, const Row& row, size_t column) {
   const auto cell = [&](Column which) { return cell_value(machine, row, which); };
   switch (static_cast<VmId>(column)) {
-    case kGuest: return cell(Column::Guest);
-    case kHypervisor: return cell(Column::Hypervisor);
-    case kUserSpace: return cell(Column::UserSpace);
-    case kHalted: return cell(Column::Halted);
-    case kPreempted: return cell(Column::Preempted);
-    case kBlocked: return cell(Column::Blocked);
-    case kUnknown: return cell(Column::Unknown);
-    case kExits: return cell(Column::Exits);
-    case kInjections: return cell(Column::Injections);
-    case kIpis: return cell(Column::Ipis);
-    case kMmio: return cell(Column::Mmio);
-    case kPio: return cell(Column::Pio);
-    case kMsr: return cell(Column::Msr);
-    case kFaults: return cell(Column::Faults);
-    default: return {};
+    case kGuest:
+      return cell(Column::Guest);
+    case kHypervisor:
+      return cell(Column::Hypervisor);
+    case kUserSpace:
+      return cell(Column::UserSpace);
+    case kHalted:
+      return cell(Column::Halted);
+    case kPreempted:
+      return cell(Column::Preempted);
+    case kBlocked:
+      return cell(Column::Blocked);
+    case kUnknown:
+      return cell(Column::Unknown);
+    case kExits:
+      return cell(Column::Exits);
+    case kInjections:
+      return cell(Column::Injections);
+    case kIpis:
+      return cell(Column::Ipis);
+    case kMmio:
+      return cell(Column::Mmio);
+    case kPio:
+      return cell(Column::Pio);
+    case kMsr:
+      return cell(Column::Msr);
+    case kFaults:
+      return cell(Column::Faults);
+    default:
+      return {};
   }
 }
 
@@ -88,14 +122,20 @@ int32_t VmSheet::pid(size_t line) const {
 Value VmSheet::value(size_t line, size_t column) const {
   const period::VcpuRow* row = vcpu(line);
   switch (static_cast<VmId>(column)) {
-    case kPid: return Value::of(static_cast<uint64_t>(pid(line)));
-    case kTid: return row == nullptr ? Value() : Value::of(static_cast<uint64_t>(row->tid));
-    case kVcpu: return Value::of(row == nullptr ? machine_.vms[line].vcpus : row->number);
+    case kPid:
+      return Value::of(static_cast<uint64_t>(pid(line)));
+    case kTid:
+      return row == nullptr ? Value() : Value::of(static_cast<uint64_t>(row->tid));
+    case kVcpu:
+      return Value::of(row == nullptr ? machine_.vms[line].vcpus : row->number);
     case kState:
       return row == nullptr || !row->state ? Value() : Value::of(vcpu_state(*row->state));
-    case kBy: return row == nullptr ? Value() : Value::of(row->preempter);
-    case kName: return Value::of(row == nullptr ? machine_.vms[line].name : row->vm);
-    default: break;
+    case kBy:
+      return row == nullptr ? Value() : Value::of(row->preempter);
+    case kName:
+      return Value::of(row == nullptr ? machine_.vms[line].name : row->vm);
+    default:
+      break;
   }
   return row == nullptr ? vm_cell(machine_, machine_.vms[line], column)
                         : vm_cell(machine_, *row, column);
@@ -108,15 +148,24 @@ LineKey VmSheet::key(size_t line) const {
 
 Style VmSheet::style(size_t line, size_t column) const {
   switch (static_cast<VmId>(column)) {
-    case kGuest: return Style::Virt;
-    case kHypervisor: return Style::System;
-    case kUserSpace: return Style::User;
-    case kPreempted: return Style::Waiting;
-    case kBlocked: return Style::Blocked;
-    case kHalted: return Style::Idle;
-    case kUnknown: return Style::Unknown;
-    case kName: return vcpu(line) == nullptr ? Style::Bold : Style::Plain;
-    default: return Style::Plain;
+    case kGuest:
+      return Style::Virt;
+    case kHypervisor:
+      return Style::System;
+    case kUserSpace:
+      return Style::User;
+    case kPreempted:
+      return Style::Waiting;
+    case kBlocked:
+      return Style::Blocked;
+    case kHalted:
+      return Style::Idle;
+    case kUnknown:
+      return Style::Unknown;
+    case kName:
+      return vcpu(line) == nullptr ? Style::Bold : Style::Plain;
+    default:
+      return Style::Plain;
   }
 }
 
@@ -141,14 +190,19 @@ Value ExitSheet::value(size_t line, size_t column) const {
   const period::ExitRow& row = *rows_[line];
   const auto cell = [&](Column which) { return cell_value(machine_, row, which); };
   switch (static_cast<ExitId>(column)) {
-    case kReason: return Value::of(row.reason);
-    case kCount: return cell(Column::Exits);
-    case kKernel: return cell(Column::Hypervisor);
-    case kUser: return cell(Column::UserSpace);
+    case kReason:
+      return Value::of(row.reason);
+    case kCount:
+      return cell(Column::Exits);
+    case kKernel:
+      return cell(Column::Hypervisor);
+    case kUser:
+      return cell(Column::UserSpace);
     case kEach:
       return quotient(cell_sum(machine_, row, {Column::Hypervisor, Column::UserSpace}),
                       cell(Column::Exits), 1);
-    case kExitColumns_: break;
+    case kExitColumns_:
+      break;
   }
   return {};
 }

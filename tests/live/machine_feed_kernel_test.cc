@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The running machine's tables on loads of which it is known what they do.
-#include "live/machine_feed.h"
-
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -13,6 +11,8 @@
 #include <csignal>
 #include <functional>
 #include <thread>
+
+#include "live/machine_feed.h"
 
 namespace strata::live {
 namespace {
@@ -82,7 +82,8 @@ TEST_F(MachineFeed, ABurningProcessHasTheTimeThatItsUsageTells) {
   const period::Table table = next();
   const period::TaskRow* row = find(table, burner.pid);
   ASSERT_NE(row, nullptr);
-  const double used = static_cast<double>(to_ns(burner.usage.ru_utime) + to_ns(burner.usage.ru_stime));
+  const double used =
+      static_cast<double>(to_ns(burner.usage.ru_utime) + to_ns(burner.usage.ru_stime));
   const auto told = static_cast<double>(row->on_cpu_ns() + row->values[Column::Irq] +
                                         row->values[Column::Softirq]);
   EXPECT_NEAR(told / used, 1, 0.01);

@@ -101,7 +101,7 @@ struct CpuSlot {
   __u32 version;
   __u32 doing;
   __u64 since;
-  __u32 task;   // its slot and 1; 0: none
+  __u32 task;  // its slot and 1; 0: none
   __s32 tid;
   __u64 ns[kCpuDoings];
   __u64 switches;
