@@ -3,6 +3,7 @@
 // The running machine's tables on loads of which it is known what they do.
 #include <bpf/bpf.h>
 #include <gmock/gmock.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -209,6 +210,14 @@ TEST_F(MachineFeed, EveryProcessThatLivedWithinThePeriodIsToldWithHowItEnded) {
   EXPECT_GE(table.machines[0].values[Column::Ended], 41);
 }
 
+TEST_F(MachineFeed, ATaskIsCalledWhatItCallsItselfLast) {
+  open();
+  const Ended renamed = run([] { return prctl(PR_SET_NAME, "another name"); });
+  const period::Table table = next();
+  ASSERT_NE(find(table, renamed.pid), nullptr);
+  EXPECT_EQ(find(table, renamed.pid)->name, "another name");
+}
+
 TEST_F(MachineFeed, WhatDoesNotFitIsCountedAndCpusAreToldNevertheless) {
   open({}, {.tasks = 4});
   next();
@@ -256,6 +265,33 @@ TEST_F(MachineFeed, CallsAreWatchedOnlyAsLongAsSomebodyWantsThem) {
   const period::Table without = next();
   ASSERT_NE(find(without, getpid()), nullptr);
   EXPECT_EQ(find(without, getpid())->values[Column::Syscalls], 0);
+}
+
+const period::LatencyRow* find(const period::Table& table, period::Latency what,
+                               std::string_view name) {
+  for (const period::LatencyRow& row : table.machines[0].latencies)
+    if (row.what == what && row.name == name) return &row;
+  return nullptr;
+}
+
+TEST_F(MachineFeed, LatenciesHaveEachSleepOfAThousandthAndTheWaitForACpuBehindIt) {
+  open({period::Group::Calls, period::Group::Latencies});
+  for (int i = 0; i < 100; ++i) std::this_thread::sleep_for(1ms);
+  const period::Table table = next();
+  const period::LatencyRow* sleeps = find(table, period::Latency::Syscall, "clock_nanosleep");
+  ASSERT_NE(sleeps, nullptr);
+  EXPECT_GE(sleeps->histogram.count, 100);
+  // From 2^19 ns on, and others may sleep shorter.
+  uint64_t long_enough = 0;
+  for (size_t bucket = 20; bucket < period::Histogram::kBuckets; ++bucket)
+    long_enough += sleeps->histogram.buckets[bucket];
+  EXPECT_GE(long_enough, 100);
+  const period::LatencyRow* queue = find(table, period::Latency::RunQueue, "");
+  ASSERT_NE(queue, nullptr);
+  EXPECT_GE(queue->histogram.count, 100);
+  const period::LatencyRow* timer = find(table, period::Latency::Irq, "local_timer");
+  ASSERT_NE(timer, nullptr);
+  EXPECT_GE(timer->histogram.count, 50);
 }
 
 // The numbers of all programs that the kernel has.
