@@ -66,6 +66,7 @@ class MachineFeed final : public period::Feed {
         cpus_(programs_->memory(), now()),
         tasks_(programs_->memory(), cgroups_) {}
   void begin();
+  uint64_t copy();
   void tell_totals(bool wanted);
 
   std::unique_ptr<TaskPrograms> programs_;
@@ -82,21 +83,35 @@ class MachineFeed final : public period::Feed {
   uint64_t own_time_ = 0;
 };
 
+// Who copies may lose the CPU in the midst of it, and then copies again. Returns when it began to.
+uint64_t MachineFeed::copy() {
+  constexpr int kTries = 3;
+  constexpr uint64_t kQuick = 100'000;
+  constexpr uint64_t kQuickATask = 100;
+  uint64_t moment = 0;
+  for (int tries = 0; tries < kTries; ++tries) {
+    moment = now();
+    cpus_.copy();
+    tasks_.copy();
+    if (now() - moment < kQuick + kQuickATask * tasks_.size()) break;
+  }
+  ++programs_->memory().control->period;
+  return moment;
+}
+
 void MachineFeed::begin() {
   cgroups_.allow(kCgroupsAtStart);
   period::Machine nobody;
   interfaces_.tell(nobody);
   offset_ = static_cast<int64_t>(now_on(CLOCK_REALTIME) - now());
   own_time_ = now_on(CLOCK_PROCESS_CPUTIME_ID);
-  begin_ = now();
-  ++programs_->memory().control->period;
+  begin_ = copy();
   cpus_.begin(begin_);
   tasks_.begin(begin_);
 }
 
 Result<std::optional<period::Table>> MachineFeed::next() {
-  const uint64_t end = now();
-  ++programs_->memory().control->period;
+  const uint64_t end = copy();
   period::Table table{.begin = static_cast<int64_t>(begin_) + offset_,
                       .end = static_cast<int64_t>(end) + offset_,
                       .source = period::Source::Live,

@@ -62,6 +62,7 @@ void begin_without_row(auto&, const Seam&) {}
 
 void describe(TaskRow& row, const TaskRow& later) {
   if (later.pid != kNoId) row.pid = later.pid;
+  if (later.parent != kNoId) row.parent = later.parent;
   if (!later.name.empty()) row.name = later.name;
   if (later.user) row.user = later.user;
   if (!later.container.empty()) row.container = later.container;

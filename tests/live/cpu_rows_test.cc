@@ -13,8 +13,10 @@ using period::Column;
 TEST(CpuRows, ACpuIdlesUntilASwitchTellsOtherwise) {
   MadeUpMemory made_up(1, 2);
   CpuRows rows(made_up.memory(), 50);
+  rows.copy();
   rows.begin(100);
   period::Machine machine;
+  rows.copy();
   rows.tell(300, false, machine);
   ASSERT_EQ(machine.cpus.size(), 2);
   EXPECT_EQ(machine.cpus[1].number, 1);
@@ -24,6 +26,7 @@ TEST(CpuRows, ACpuIdlesUntilASwitchTellsOtherwise) {
 TEST(CpuRows, TimesOfACpuAddUpToThePeriod) {
   MadeUpMemory made_up(1);
   CpuRows rows(made_up.memory(), 0);
+  rows.copy();
   rows.begin(0);
   CpuSlot& cpu = made_up.cpu(0);
   cpu.ns[kCpuIdles] = 300;
@@ -36,6 +39,7 @@ TEST(CpuRows, TimesOfACpuAddUpToThePeriod) {
   cpu.interrupted_ns[kCpuRunsCall] = 2;
   cpu.switches = 5;
   period::Machine machine;
+  rows.copy();
   rows.tell(1000, true, machine);
   const period::CpuRow::Values& values = machine.cpus[0].values;
   EXPECT_EQ(values[Column::Idle], 260);
@@ -48,11 +52,13 @@ TEST(CpuRows, TimesOfACpuAddUpToThePeriod) {
 TEST(CpuRows, TheTicksSplitWhatProgramsRan) {
   MadeUpMemory made_up(1);
   CpuRows rows(made_up.memory(), 0);
+  rows.copy();
   rows.begin(0);
   made_up.cpu(0).doing = kCpuRuns;
   made_up.cpu(0).tick_user_ns = 90'000'000;
   made_up.cpu(0).tick_system_ns = 10'000'000;
   period::Machine machine;
+  rows.copy();
   rows.tell(1000, false, machine);
   EXPECT_EQ(machine.cpus[0].values[Column::User], 900);
   EXPECT_EQ(machine.cpus[0].values[Column::Syscall], 100);
@@ -63,11 +69,13 @@ TEST(CpuRows, ThreadsAreThoseOfTheStartAndTheBornWithoutTheEnded) {
   CpuRows rows(made_up.memory(), 0);
   made_up.control().threads = 50;
   made_up.control().processes = 40;
+  rows.copy();
   rows.begin(0);
   made_up.cpu(0).born = 7;
   made_up.cpu(1).ended = 10;  // where they were born does not matter
   made_up.cpu(1).no_room = 3;
   period::Machine machine;
+  rows.copy();
   rows.tell(1000, false, machine);
   EXPECT_EQ(machine.values[Column::Threads], 47);
   EXPECT_EQ(machine.values[Column::Processes], 40);

@@ -14,8 +14,14 @@ class TaskRowsTest : public testing::Test {
  protected:
   std::vector<period::TaskRow> tell(uint64_t end) {
     std::vector<period::TaskRow> rows;
+    rows_.copy();
     rows_.tell(end, 1'000'000, false, rows);
     return rows;
+  }
+
+  void begin(uint64_t moment) {
+    rows_.copy();
+    rows_.begin(moment);
   }
 
   MadeUpMemory made_up_{4};
@@ -28,7 +34,7 @@ TEST_F(TaskRowsTest, TheFirstTableHasAllTasksAndLaterOnesThoseThatDidSomething) 
   TaskSlot* runner = made_up_.take(11, "runner");
   sleeper->doing = kWaitsForOther;
   runner->doing = kRuns;
-  rows_.begin(100);
+  begin(100);
   ASSERT_EQ(tell(200).size(), 2);
   const auto rows = tell(300);
   ASSERT_EQ(rows.size(), 1);
@@ -40,7 +46,7 @@ TEST_F(TaskRowsTest, TheFirstTableHasAllTasksAndLaterOnesThoseThatDidSomething) 
 TEST_F(TaskRowsTest, ASleepIsCutAtTheEdgesOfThePeriodsWithoutRows) {
   TaskSlot* task = made_up_.take(10, "task");
   task->doing = kWaitsForOther;
-  rows_.begin(100);
+  begin(100);
   EXPECT_EQ(tell(200)[0].values[Column::WaitOther], 100);
   EXPECT_TRUE(tell(300).empty());
   change(*task, kRuns, 350);
@@ -55,7 +61,7 @@ TEST_F(TaskRowsTest, ASleepIsCutAtTheEdgesOfThePeriodsWithoutRows) {
 TEST_F(TaskRowsTest, AWakeUpAloneIsNews) {
   TaskSlot* task = made_up_.take(10, "task");
   task->doing = kWaitsForOther;
-  rows_.begin(100);
+  begin(100);
   tell(200);
   task->woken_at = 260;
   const auto rows = tell(300);
@@ -66,7 +72,7 @@ TEST_F(TaskRowsTest, AWakeUpAloneIsNews) {
 }
 
 TEST_F(TaskRowsTest, WhoLivedOnlyWithinAPeriodIsToldWithItsExitCode) {
-  rows_.begin(100);
+  begin(100);
   TaskSlot* task = made_up_.take(10, "short");
   task->was_born = 1;
   task->start = task->since = 120;
@@ -90,7 +96,7 @@ TEST_F(TaskRowsTest, WhoLivedOnlyWithinAPeriodIsToldWithItsExitCode) {
 }
 
 TEST_F(TaskRowsTest, AnEndByASignalHasNoExitCode) {
-  rows_.begin(100);
+  begin(100);
   TaskSlot* task = made_up_.take(10, "killed");
   task->has_ended = 1;
   task->exit_code = 9;
@@ -101,7 +107,7 @@ TEST_F(TaskRowsTest, AnEndByASignalHasNoExitCode) {
 }
 
 TEST_F(TaskRowsTest, AnEndIsToldOnce) {
-  rows_.begin(100);
+  begin(100);
   TaskSlot* task = made_up_.take(10, "zombie");
   task->since = 110;
   change(*task, kIsZombie, 150);
@@ -116,7 +122,7 @@ TEST_F(TaskRowsTest, AnEndIsToldOnce) {
 }
 
 TEST_F(TaskRowsTest, SlotsOfTheGoneAreUsedAgainAndBegunAnew) {
-  rows_.begin(100);
+  begin(100);
   for (int32_t round = 0; round < 20; ++round) {
     const auto begin = static_cast<uint64_t>(200 + 100 * round);
     std::vector<TaskSlot*> tasks;
@@ -134,7 +140,7 @@ TEST_F(TaskRowsTest, SlotsOfTheGoneAreUsedAgainAndBegunAnew) {
 }
 
 TEST_F(TaskRowsTest, ASlotThatIsNotFilledInYetIsLeftAlone) {
-  rows_.begin(100);
+  begin(100);
   TaskSlot* task = made_up_.take(0, "");
   EXPECT_TRUE(tell(200).empty());
   task->tid = 10;
@@ -145,7 +151,7 @@ TEST_F(TaskRowsTest, ASlotThatIsNotFilledInYetIsLeftAlone) {
 }
 
 TEST_F(TaskRowsTest, ASlotThatWasGivenUpIsFreeAgain) {
-  rows_.begin(100);
+  begin(100);
   TaskSlot* task = made_up_.take(0, "");
   task->is_gone = 1;
   EXPECT_TRUE(tell(200).empty());
