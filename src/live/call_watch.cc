@@ -40,8 +40,8 @@ CallWatch::~CallWatch() {
 
 void CallWatch::tell(period::Machine& machine) {
   if (tells_times())
-    rows_.tell(times_.values<Times>(), kCalls, period::Latency::Syscall, call_name,
-               machine.latencies);
+    rows_.tell(times_.values<Times>(), {.end = kCalls, .stride = kCalls}, period::Latency::Syscall,
+               call_name, machine.latencies);
 }
 
 }  // namespace strata::live

@@ -13,6 +13,7 @@
 #include "live/marks.h"
 #include "live/programs.h"
 #include "live/task_rows.h"
+#include "live/time_watch.h"
 
 namespace strata::live {
 namespace {
@@ -76,6 +77,7 @@ class MachineFeed final : public period::Feed {
   InterfaceCounters interfaces_;
   std::unique_ptr<MachineFiles> files_;
   std::unique_ptr<CallWatch> calls_;
+  std::unique_ptr<TimeWatch> times_;
   Groups told_;
   std::string name_ = machine_name();
   uint64_t begin_ = 0;  // of the next table
@@ -122,6 +124,7 @@ Result<std::optional<period::Table>> MachineFeed::next() {
   cpus_.tell(end, tells_calls, machine);
   tasks_.tell(end, offset_, tells_calls, machine.tasks);
   if (calls_) calls_->tell(machine);
+  if (times_) times_->tell(machine);
   cgroups_.allow(kCgroupsATable);
   interfaces_.tell(machine);
   if (files_) files_->tell(machine);
@@ -144,28 +147,30 @@ void MachineFeed::tell_totals(bool wanted) {
 
 Status MachineFeed::want(Groups groups) {
   std::string refusal;
-  const auto refuse = [&](const Error& error) {
-    refusal += refusal.empty() ? error.text() : "; " + error.text();
+  // Begins to watch what is wanted and not watched yet, and ends what is not wanted any more.
+  const auto watch = [&](auto& watched, Group group, bool is_wanted, auto&& open) {
+    if (!is_wanted) watched.reset();
+    if (is_wanted && !watched) {
+      auto opened = open();
+      if (opened)
+        watched = std::move(*opened);
+      else
+        refusal += (refusal.empty() ? "" : "; ") + opened.error().text();
+    }
+    if (watched) told_.add(group);
   };
   told_ = Groups::least();
   tell_totals(groups.has(Group::Totals));
+  const bool wants_times = groups.has(Group::Latencies);
+  if (calls_ && calls_->tells_times() != wants_times) calls_.reset();
+  watch(calls_, Group::Calls, groups.has(Group::Calls) || groups.has(Group::Io),
+        [&] { return CallWatch::open(*programs_, wants_times); });
+  watch(times_, Group::Latencies, wants_times, [&] { return TimeWatch::open(*programs_); });
 
-  const bool wants_calls = groups.has(Group::Calls) || groups.has(Group::Io);
-  const bool wants_times = wants_calls && groups.has(Group::Latencies);
-  if (!wants_calls || (calls_ && calls_->tells_times() != wants_times)) calls_.reset();
-  if (wants_calls && !calls_) {
-    Result<std::unique_ptr<CallWatch>> calls = CallWatch::open(*programs_, wants_times);
-    if (calls)
-      calls_ = std::move(*calls);
-    else
-      refuse(calls.error());
-  }
-  if (calls_) told_.add(Group::Calls);
-  if (wants_times && calls_) told_.add(Group::Latencies);
-
-  for (const Group group : {Group::Io, Group::Vms, Group::Counters, Group::Latencies})
-    if (groups.has(group) && !told_.has(group))
-      refuse({"", std::nullopt, std::string(name_of(group)) + ": not told of a running machine"});
+  for (const Group group : {Group::Io, Group::Vms, Group::Counters})
+    if (groups.has(group))
+      refusal += (refusal.empty() ? "" : "; ") + std::string(name_of(group)) +
+                 " cannot be told of the running machine";
   if (refusal.empty()) return {};
   return Error{"", std::nullopt, refusal};
 }

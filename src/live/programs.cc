@@ -91,6 +91,7 @@ Result<std::unique_ptr<TaskPrograms>> TaskPrograms::load(const Limits& limits) {
   bpf_map__set_max_entries(all.maps.tasks, limits.tasks);
   bpf_map__set_max_entries(all.maps.free_slots, limits.tasks);
   bpf_map__set_max_entries(all.maps.cpus, static_cast<uint32_t>(cpus));
+  bpf_map__set_max_entries(all.maps.queue_times, static_cast<uint32_t>(cpus));
   if (tasks__load(&all) != 0) return refused(what, errno);
 
   const auto map = [&](const bpf_map* from, MappedMap& to) -> Status {
@@ -103,7 +104,8 @@ Result<std::unique_ptr<TaskPrograms>> TaskPrograms::load(const Limits& limits) {
        {std::pair{all.maps.tasks, &programs->tasks_}, std::pair{all.maps.cpus, &programs->cpus_},
         std::pair{all.maps.free_slots, &programs->free_slots_},
         std::pair{all.maps.control, &programs->control_},
-        std::pair{all.maps.meanings, &programs->meanings_}})
+        std::pair{all.maps.meanings, &programs->meanings_},
+        std::pair{all.maps.queue_times, &programs->queue_times_}})
     if (Status status = map(from, *to); !status) return std::move(status).error();
   programs->memory_ = {.tasks = programs->tasks_.values<TaskSlot>(),
                        .cpus = programs->cpus_.values<CpuSlot>(),

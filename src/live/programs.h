@@ -71,6 +71,8 @@ class TaskPrograms {
   ~TaskPrograms();
 
   const Memory& memory() const { return memory_; }
+  // How long tasks waited for each CPU, while somebody wants to know (Control::tells_times).
+  std::span<const Times> queue_times() const { return queue_times_.values<const Times>(); }
   // From now on they count; and what is there already is found.
   Status attach();
   // Maps of other programs that are called as these programs' maps are the same ones. To be called
@@ -87,6 +89,7 @@ class TaskPrograms {
   MappedMap free_slots_;
   MappedMap control_;
   MappedMap meanings_;
+  MappedMap queue_times_;
   Memory memory_;
   std::vector<Link> links_;
 };

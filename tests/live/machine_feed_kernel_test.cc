@@ -258,6 +258,33 @@ TEST_F(MachineFeed, CallsAreWatchedOnlyAsLongAsSomebodyWantsThem) {
   EXPECT_EQ(find(without, getpid())->values[Column::Syscalls], 0);
 }
 
+const period::LatencyRow* find(const period::Table& table, period::Latency what,
+                               std::string_view name) {
+  for (const period::LatencyRow& row : table.machines[0].latencies)
+    if (row.what == what && row.name == name) return &row;
+  return nullptr;
+}
+
+TEST_F(MachineFeed, LatenciesHaveEachSleepOfAThousandthAndTheWaitForACpuBehindIt) {
+  open({period::Group::Calls, period::Group::Latencies});
+  for (int i = 0; i < 100; ++i) std::this_thread::sleep_for(1ms);
+  const period::Table table = next();
+  const period::LatencyRow* sleeps = find(table, period::Latency::Syscall, "clock_nanosleep");
+  ASSERT_NE(sleeps, nullptr);
+  EXPECT_GE(sleeps->histogram.count, 100);
+  // From 2^19 ns on, and others may sleep shorter.
+  uint64_t long_enough = 0;
+  for (size_t bucket = 20; bucket < period::Histogram::kBuckets; ++bucket)
+    long_enough += sleeps->histogram.buckets[bucket];
+  EXPECT_GE(long_enough, 100);
+  const period::LatencyRow* queue = find(table, period::Latency::RunQueue, "");
+  ASSERT_NE(queue, nullptr);
+  EXPECT_GE(queue->histogram.count, 100);
+  const period::LatencyRow* timer = find(table, period::Latency::Irq, "local_timer");
+  ASSERT_NE(timer, nullptr);
+  EXPECT_GE(timer->histogram.count, 50);
+}
+
 // The numbers of all programs that the kernel has.
 std::set<uint32_t> programs() {
   std::set<uint32_t> ids;

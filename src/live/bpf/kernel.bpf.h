@@ -133,6 +133,26 @@ struct bpf_iter__task {
   struct task_struct* task;
 };
 
+struct irqaction {
+  const char* name;
+};
+
+struct gendisk {
+  int major;
+  int first_minor;
+  char disk_name[32];
+};
+
+struct request_queue {
+  struct gendisk* disk;
+};
+
+struct request {
+  struct request_queue* q;
+  unsigned int __data_len;
+  __u64 start_time_ns;
+};
+
 #pragma clang attribute pop
 
 enum cgroup_subsys_id { cpu_cgrp_id = 1 };  // whatever it is in the kernel

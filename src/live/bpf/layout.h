@@ -157,6 +157,35 @@ struct Times {
   __u64 buckets[kBuckets];
 };
 
+// Interrupts of all kinds, by numbers: softirqs, the timer's, lines.
+enum {
+  kSoftirqs = 10,
+  kTimerLine = kSoftirqs,
+  kFirstIrq = 16,
+  kLines = kFirstIrq + 512,
+};
+
+// Those that a CPU is in, by their kinds.
+struct EnteredLines {
+  __u64 softirq;
+  __u64 timer;
+  __u64 irq;
+};
+
+enum { kLongName = 32 };
+struct LongName {
+  char text[kLongName];
+};
+
+// How long the requests of a block device took.
+enum { kDevices = 64 };
+struct DeviceTimes {
+  __u64 device;  // and 1; 0: none yet
+  struct LongName name;
+  struct Times waited;
+  struct Times served;
+};
+
 // What programs and reader tell each other.
 struct Control {
   // The ring of free slots: the reader puts them in at `freed`, programs take them at `taken`.
@@ -164,6 +193,7 @@ struct Control {
   __u64 taken SLOT;
   __u32 period;       // counts up
   __u32 tells_calls;  // system calls are watched
+  __u32 tells_times;  // how long tasks wait for CPUs is counted
   // That were there at the start.
   __u64 threads;
   __u64 processes;

@@ -3,6 +3,7 @@
 // What tasks and CPUs do: who runs, who waits, who comes and goes, and interrupts.
 
 #include "live/bpf/files.bpf.h"
+#include "live/bpf/histogram.bpf.h"
 #include "live/bpf/places.bpf.h"
 
 enum {
@@ -12,6 +13,15 @@ enum {
   kExitDead = 16,  // of its exit state
   kIsExiting = 4,  // of its flags
 };
+
+// How long tasks waited for each CPU.
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct Times);
+} queue_times SEC(".maps");
 
 // What a task waits for that leaves its CPU.
 static inline __u32 wait_of(struct TaskSlot* slot, struct task_struct* task, __u32 state) {
@@ -57,8 +67,13 @@ static inline void enter(struct TaskSlot* slot, __u32 cpu, __u64 now) {
     ++slot->wakeups;
     slot->doing = kWaitsForCpu;
   }
+  __u64 waited = time_between(slot->since, now);
   charge_task(slot, now);
   struct Control* shared = the_control();
+  if (shared && shared->tells_times) {
+    struct Times* times = bpf_map_lookup_elem(&queue_times, &cpu);
+    if (times) add_time(times, waited);
+  }
   __u32 runs_as = slot->runs_as;
   slot->doing = runs_as == kExits || (shared && shared->tells_calls) ? runs_as : kRuns;
   if (slot->cpu != (__s32)cpu) {
