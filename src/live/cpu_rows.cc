@@ -17,13 +17,16 @@ std::array<uint64_t, kCpuDoings> sums_at(const CpuSlot& slot, uint64_t moment) {
 
 }  // namespace
 
-CpuRows::CpuRows(const Memory& memory, uint64_t now) : memory_(memory), known_(memory.cpus.size()) {
+CpuRows::CpuRows(const Memory& memory, uint64_t now)
+    : memory_(memory), copies_(memory.cpus.size()), known_(memory.cpus.size()) {
   for (CpuSlot& slot : memory_.cpus) slot.since = now;
 }
 
+void CpuRows::copy() { std::ranges::transform(memory_.cpus, copies_.begin(), copy_of<CpuSlot>); }
+
 void CpuRows::begin(uint64_t moment) {
   for (size_t number = 0; number < known_.size(); ++number) {
-    known_[number].slot = copy_of(memory_.cpus[number]);
+    known_[number].slot = copies_[number];
     known_[number].at_edge = sums_at(known_[number].slot, moment);
   }
 }
@@ -58,7 +61,7 @@ void CpuRows::tell(uint64_t end, bool tells_calls, period::Machine& machine) {
   uint64_t threads = memory_.control->threads;
   uint64_t processes = memory_.control->processes;
   for (size_t number = 0; number < known_.size(); ++number) {
-    Known now{.slot = copy_of(memory_.cpus[number])};
+    Known now{.slot = copies_[number]};
     now.at_edge = sums_at(now.slot, end);
     Known& before = known_[number];
     period::CpuRow& row = machine.cpus.emplace_back();
@@ -70,6 +73,7 @@ void CpuRows::tell(uint64_t end, bool tells_calls, period::Machine& machine) {
     machine.values.add(Column::Switches, row.values[Column::Switches]);
     machine.values.add(Column::Born, slot.born - before.slot.born);
     machine.values.add(Column::Ended, slot.ended - before.slot.ended);
+    machine.values.add(Column::MissedSwitches, slot.missed_switches - before.slot.missed_switches);
     machine.values.add(Column::NoRoom, slot.no_room - before.slot.no_room);
     machine.values.add(Column::Observing,
                        (slot.measured_ns - before.slot.measured_ns) * kMeasuredOf);

@@ -16,9 +16,11 @@ class CpuRows {
   // All CPUs idle from here on, until a switch tells otherwise.
   CpuRows(const Memory& memory, uint64_t now);
 
-  // Periods begin here, with what is.
+  // What slots tell now. May be called again before what follows.
+  void copy();
+  // Periods begin here, with what was copied.
   void begin(uint64_t moment);
-  // What happened up to `end` since the last call.
+  // What happened up to `end`, when they were copied, since the last call.
   void tell(uint64_t end, bool tells_calls, period::Machine& machine);
 
  private:
@@ -30,6 +32,7 @@ class CpuRows {
                              period::CpuRow::Values& values);
 
   Memory memory_;
+  std::vector<CpuSlot> copies_;
   std::vector<Known> known_;
 };
 

@@ -5,12 +5,14 @@
 
 #include <ctime>
 
+#include "live/call_watch.h"
 #include "live/cgroup_names.h"
 #include "live/cpu_rows.h"
 #include "live/machine_files.h"
 #include "live/marks.h"
 #include "live/programs.h"
 #include "live/task_rows.h"
+#include "live/time_watch.h"
 
 namespace strata::live {
 namespace {
@@ -55,7 +57,7 @@ class MachineFeed final : public period::Feed {
     return Error{"", std::nullopt, "a running machine has no first table"};
   }
   Status want(Groups groups) override;
-  Groups told() const override { return {}; }
+  Groups told() const override { return told_; }
   std::vector<std::string> shortfalls() const override { return {}; }
 
  private:
@@ -64,17 +66,37 @@ class MachineFeed final : public period::Feed {
         cpus_(programs_->memory(), now()),
         tasks_(programs_->memory(), cgroups_) {}
   void begin();
+  uint64_t copy();
 
   std::unique_ptr<TaskPrograms> programs_;
   CgroupNames cgroups_;
   CpuRows cpus_;
   TaskRows tasks_;
   MachineFiles files_;
+  std::unique_ptr<CallWatch> calls_;
+  std::unique_ptr<TimeWatch> times_;
+  Groups told_;
   std::string name_ = machine_name();
   uint64_t begin_ = 0;  // of the next table
   int64_t offset_ = 0;  // from the programs' clock to the epoch
   uint64_t own_time_ = 0;
 };
+
+// Who copies may lose the CPU in the midst of it, and then copies again. Returns when it began to.
+uint64_t MachineFeed::copy() {
+  constexpr int kTries = 3;
+  constexpr uint64_t kQuick = 100'000;
+  constexpr uint64_t kQuickATask = 100;
+  uint64_t moment = 0;
+  for (int tries = 0; tries < kTries; ++tries) {
+    moment = now();
+    cpus_.copy();
+    tasks_.copy();
+    if (now() - moment < kQuick + kQuickATask * tasks_.size()) break;
+  }
+  ++programs_->memory().control->period;
+  return moment;
+}
 
 void MachineFeed::begin() {
   cgroups_.allow(kCgroupsAtStart);
@@ -82,21 +104,24 @@ void MachineFeed::begin() {
   files_.tell(nobody);
   offset_ = static_cast<int64_t>(now_on(CLOCK_REALTIME) - now());
   own_time_ = now_on(CLOCK_PROCESS_CPUTIME_ID);
-  begin_ = now();
+  begin_ = copy();
   cpus_.begin(begin_);
   tasks_.begin(begin_);
 }
 
 Result<std::optional<period::Table>> MachineFeed::next() {
-  const uint64_t end = now();
+  const uint64_t end = copy();
   period::Table table{.begin = static_cast<int64_t>(begin_) + offset_,
                       .end = static_cast<int64_t>(end) + offset_,
                       .source = period::Source::Live,
                       .clock = "epoch",
                       .machines = {}};
   period::Machine& machine = table.machines.emplace_back(period::Machine{.name = name_});
-  cpus_.tell(end, false, machine);
-  tasks_.tell(end, offset_, false, machine.tasks);
+  const bool tells_calls = calls_ != nullptr;
+  cpus_.tell(end, tells_calls, machine);
+  tasks_.tell(end, offset_, tells_calls, machine.tasks);
+  if (calls_) calls_->tell(machine);
+  if (times_) times_->tell(machine);
   cgroups_.allow(kCgroupsATable);
   files_.tell(machine);
   machine.add_up();
@@ -108,8 +133,32 @@ Result<std::optional<period::Table>> MachineFeed::next() {
 }
 
 Status MachineFeed::want(Groups groups) {
-  if (groups == Groups()) return {};
-  return Error{"", std::nullopt, "of a running machine, only tasks are told"};
+  std::string refusal;
+  // Begins to watch what is wanted and not watched yet, and ends what is not wanted any more.
+  const auto watch = [&](auto& watched, Group group, bool is_wanted, auto&& open) {
+    if (!is_wanted) watched.reset();
+    if (is_wanted && !watched) {
+      auto opened = open();
+      if (opened)
+        watched = std::move(*opened);
+      else
+        refusal += (refusal.empty() ? "" : "; ") + opened.error().text();
+    }
+    if (watched) told_.add(group);
+  };
+  told_ = Groups();
+  const bool wants_times = groups.has(Group::Latencies);
+  if (calls_ && calls_->tells_times() != wants_times) calls_.reset();
+  watch(calls_, Group::Calls, groups.has(Group::Calls) || groups.has(Group::Io),
+        [&] { return CallWatch::open(*programs_, wants_times); });
+  watch(times_, Group::Latencies, wants_times, [&] { return TimeWatch::open(*programs_); });
+
+  for (const Group group : {Group::Io, Group::Vms, Group::Counters})
+    if (groups.has(group))
+      refusal += (refusal.empty() ? "" : "; ") + std::string(name_of(group)) +
+                 " cannot be told of the running machine";
+  if (refusal.empty()) return {};
+  return Error{"", std::nullopt, refusal};
 }
 
 }  // namespace

@@ -10,12 +10,13 @@
 
 #include "base/file_descriptor.h"
 #include "live/bpf/tasks.skel.h"
+#include "live/call_meanings.h"
 
 namespace strata::live {
 
 Result<MappedMap> MappedMap::of(const bpf_map* map, const std::string& what) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  constexpr size_t kValueAlignment = 8;
+  constexpr size_t kValueAlignment = 8;  // as the kernel has it
   MappedMap mapped;
   mapped.count_ = bpf_map__max_entries(map);
   const size_t value = (bpf_map__value_size(map) + kValueAlignment - 1) & -kValueAlignment;
@@ -51,6 +52,19 @@ int Link::descriptor() const { return bpf_link__fd(link_); }
 
 Link::~Link() { bpf_link__destroy(link_); }
 
+Status attach_all(bpf_object* object, std::vector<Link>& links) {
+  for (bpf_program* program = nullptr;
+       (program = bpf_object__next_program(object, program)) != nullptr;) {
+    if (bpf_program__type(program) != BPF_PROG_TYPE_TRACING ||
+        bpf_program__expected_attach_type(program) != BPF_TRACE_RAW_TP)
+      continue;
+    Result<Link> link = Link::attach(program);
+    if (!link) return std::move(link).error();
+    links.push_back(std::move(*link));
+  }
+  return {};
+}
+
 Error refused(const std::string& what, int error) {
   if (error == EPERM || error == EACCES)
     return {"", std::nullopt,
@@ -77,6 +91,7 @@ Result<std::unique_ptr<TaskPrograms>> TaskPrograms::load(const Limits& limits) {
   bpf_map__set_max_entries(all.maps.tasks, limits.tasks);
   bpf_map__set_max_entries(all.maps.free_slots, limits.tasks);
   bpf_map__set_max_entries(all.maps.cpus, static_cast<uint32_t>(cpus));
+  bpf_map__set_max_entries(all.maps.queue_times, static_cast<uint32_t>(cpus));
   if (tasks__load(&all) != 0) return refused(what, errno);
 
   const auto map = [&](const bpf_map* from, MappedMap& to) -> Status {
@@ -88,12 +103,15 @@ Result<std::unique_ptr<TaskPrograms>> TaskPrograms::load(const Limits& limits) {
   for (const auto& [from, to] :
        {std::pair{all.maps.tasks, &programs->tasks_}, std::pair{all.maps.cpus, &programs->cpus_},
         std::pair{all.maps.free_slots, &programs->free_slots_},
-        std::pair{all.maps.control, &programs->control_}})
+        std::pair{all.maps.control, &programs->control_},
+        std::pair{all.maps.meanings, &programs->meanings_},
+        std::pair{all.maps.queue_times, &programs->queue_times_}})
     if (Status status = map(from, *to); !status) return std::move(status).error();
   programs->memory_ = {.tasks = programs->tasks_.values<TaskSlot>(),
                        .cpus = programs->cpus_.values<CpuSlot>(),
                        .free_slots = programs->free_slots_.values<uint64_t>(),
                        .control = programs->control_.values<Control>().data()};
+  put_meanings(programs->meanings_.values<CallMeaning>());
   return programs;
 }
 
@@ -103,14 +121,19 @@ TaskPrograms::~TaskPrograms() {
 }
 
 Status TaskPrograms::attach() {
-  for (bpf_program* program = nullptr;
-       (program = bpf_object__next_program(programs_->obj, program)) != nullptr;) {
-    if (program == programs_->progs.find_tasks) continue;
-    Result<Link> link = Link::attach(program);
-    if (!link) return std::move(link).error();
-    links_.push_back(std::move(*link));
-  }
+  if (Status status = attach_all(programs_->obj, links_); !status) return status;
   return find_tasks();
+}
+
+Status TaskPrograms::share_with(bpf_object* object) const {
+  bpf_map* map = nullptr;
+  bpf_object__for_each_map(map, object) {
+    if (bpf_map__is_internal(map)) continue;
+    const bpf_map* own = bpf_object__find_map_by_name(programs_->obj, bpf_map__name(map));
+    if (own != nullptr && bpf_map__reuse_fd(map, bpf_map__fd(own)) != 0)
+      return refused(std::string("to share ") + bpf_map__name(map), errno);
+  }
+  return {};
 }
 
 // Reading an iterator runs it, once for each task.

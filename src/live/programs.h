@@ -13,6 +13,7 @@
 
 struct bpf_link;
 struct bpf_map;
+struct bpf_object;
 struct bpf_program;
 struct tasks;  // the eBPF programs, as bpftool names them
 
@@ -55,6 +56,9 @@ class Link {
   bpf_link* link_ = nullptr;
 };
 
+// All programs of an object.
+Status attach_all(bpf_object* object, std::vector<Link>& links);
+
 // Why eBPF is refused, in words that help.
 Error refused(const std::string& what, int error);
 // libbpf tells of everything on the standard error stream; errors are told as values.
@@ -67,8 +71,13 @@ class TaskPrograms {
   ~TaskPrograms();
 
   const Memory& memory() const { return memory_; }
+  // How long tasks waited for each CPU, while somebody wants to know (Control::tells_times).
+  std::span<const Times> queue_times() const { return queue_times_.values<const Times>(); }
   // From now on they count; and what is there already is found.
   Status attach();
+  // Maps of other programs that are called as these programs' maps are the same ones. To be called
+  // before they are loaded.
+  Status share_with(bpf_object* object) const;
 
  private:
   TaskPrograms() = default;
@@ -79,6 +88,8 @@ class TaskPrograms {
   MappedMap cpus_;
   MappedMap free_slots_;
   MappedMap control_;
+  MappedMap meanings_;
+  MappedMap queue_times_;
   Memory memory_;
   std::vector<Link> links_;
 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace strata::live {
 namespace {
@@ -61,55 +62,56 @@ void TaskRows::free(uint32_t index) {
 
 bool TaskRows::is_unchanged(const Known& known) const {
   const TaskSlot& slot = memory_.tasks[known.index];
-  return known.was_told && !is_busy(known.at_edge.doing) &&
-         load(slot.version) == known.slot.version && load(slot.woken_at) == known.slot.woken_at;
+  return known.was_told && !is_busy(known.state) && load(slot.version) == known.slot.version &&
+         load(slot.woken_at) == known.slot.woken_at;
+}
+
+void TaskRows::copy() {
+  find_new();
+  for (Known& known : known_) {
+    known.is_copied = known.is_copied || !is_unchanged(known);
+    if (known.is_copied) known.copy = copy_of(memory_.tasks[known.index]);
+  }
+}
+
+void TaskRows::begin(uint64_t moment) {
+  for (Known& known : known_) {
+    known.was_told_as_ended = known.copy.has_ended != 0;
+    if (known.copy.tid != 0) look_at(known, moment);
+  }
+  edge_ = moment;
 }
 
 void TaskRows::tell(uint64_t end, int64_t offset, bool tells_calls,
                     std::vector<period::TaskRow>& rows) {
-  find_new();
   std::erase_if(known_, [&](Known& known) {
-    if (is_unchanged(known)) return false;
+    if (!std::exchange(known.is_copied, false)) return false;
     period::TaskRow row;
-    if (tell(known, end, offset, tells_calls, row)) rows.push_back(std::move(row));
-    if (known.slot.is_gone == 0) return false;
+    // One without a task is not filled in yet, or was given up.
+    if (known.copy.tid != 0 && tell(known, end, offset, tells_calls, row))
+      rows.push_back(std::move(row));
+    if (known.copy.is_gone == 0) return false;
     free(known.index);
     return true;
   });
   edge_ = end;
 }
 
-void TaskRows::look_at(Known& known, const TaskSlot& slot, const TaskSums& sums) {
+void TaskRows::look_at(Known& known, uint64_t moment) {
   known.was_there = true;
-  known.slot = slot;
-  known.at_edge = sums;
-}
-
-void TaskRows::begin(uint64_t moment) {
-  find_new();
-  for (Known& known : known_) {
-    const TaskSlot slot = copy_of(memory_.tasks[known.index]);
-    if (slot.tid != 0) look_at(known, slot, TaskSums::at(slot, moment));
-    known.was_told_as_ended = slot.has_ended != 0;
-  }
-  edge_ = moment;
+  known.slot = known.copy;
+  known.state = TaskSums::at(known.slot, moment).doing;
 }
 
 bool TaskRows::tell(Known& known, uint64_t end, int64_t offset, bool tells_calls,
                     period::TaskRow& row) {
-  const TaskSlot slot = copy_of(memory_.tasks[known.index]);
-  if (slot.tid == 0) {  // not filled in yet, or given up
-    known.slot.is_gone = slot.is_gone;
-    return false;
-  }
+  const TaskSlot& slot = known.copy;
   describe(slot, row);
   row.start = static_cast<int64_t>(slot.start) + offset;
   cgroups_.name(slot, row);
   row.was_born = !known.was_there && slot.was_born != 0;
-  if (slot.has_ended != 0 && !known.was_told_as_ended) {
+  if (slot.has_ended != 0 && !std::exchange(known.was_told_as_ended, true))
     tell_end(slot.exit_code, row);
-    known.was_told_as_ended = true;
-  }
   // One that there was no room for so far begins with what it has now, but for its times.
   if (!known.was_there && !row.was_born) {
     known.slot = slot;
@@ -124,7 +126,7 @@ bool TaskRows::tell(Known& known, uint64_t end, int64_t offset, bool tells_calls
   const bool is_news = !std::exchange(known.was_told, true) || row.has_ended ||
                        known.slot.version != slot.version || before.doing != sums.doing ||
                        is_busy(sums.doing);
-  look_at(known, slot, sums);
+  look_at(known, end);
   return is_news;
 }
 

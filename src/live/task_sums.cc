@@ -31,7 +31,7 @@ TaskSums TaskSums::at(const TaskSlot& slot, uint64_t moment) {
   if (slot.doing >= kDoings) return sums;
   sums.doing = static_cast<Doing>(slot.doing);
   if (moment <= slot.since) return sums;
-  if (!may_be_woken(slot.doing) || slot.woken_at < slot.since || slot.woken_at >= moment) {
+  if (!may_be_woken(slot.doing) || slot.woken_at <= slot.since || slot.woken_at >= moment) {
     sums.ns[sums.doing] += moment - slot.since;
     return sums;
   }

@@ -53,11 +53,65 @@ struct css_set {
   struct cgroup* dfl_cgrp;
 };
 
+struct sock_common {
+  unsigned short skc_family;
+};
+
+struct sock {
+  struct sock_common __sk_common;
+};
+
+struct socket {
+  struct sock* sk;
+};
+
+struct qstr {
+  const unsigned char* name;
+};
+
+struct dentry {
+  struct qstr d_name;
+};
+
+struct path {
+  struct dentry* dentry;
+};
+
+struct inode {
+  unsigned short i_mode;
+};
+
+struct file {
+  void* private_data;
+  struct inode* f_inode;
+  struct path f_path;
+};
+
+struct fdtable {
+  unsigned int max_fds;
+  struct file** fd;
+};
+
+struct files_struct {
+  struct fdtable* fdt;
+};
+
+// Of x86, and with a system call's arguments.
+struct pt_regs {
+  unsigned long di;
+  unsigned long si;
+};
+
+struct sched_entity {
+  __u64 sum_exec_runtime;
+};
+
 struct task_struct {
   struct thread_info thread_info;
   unsigned int __state;
   unsigned int flags;
   int on_cpu;
+  struct sched_entity se;
   struct mm_struct* mm;
   int exit_state;
   int exit_code;
@@ -72,10 +126,31 @@ struct task_struct {
   const struct cred* real_cred;
   char comm[16];
   struct css_set* cgroups;
+  struct files_struct* files;
 };
 
 struct bpf_iter__task {
   struct task_struct* task;
+};
+
+struct irqaction {
+  const char* name;
+};
+
+struct gendisk {
+  int major;
+  int first_minor;
+  char disk_name[32];
+};
+
+struct request_queue {
+  struct gendisk* disk;
+};
+
+struct request {
+  struct request_queue* q;
+  unsigned int __data_len;
+  __u64 start_time_ns;
 };
 
 #pragma clang attribute pop

@@ -20,6 +20,9 @@
 namespace strata::live {
 #endif
 
+// Cache lines of its own: others are written by other CPUs.
+#define SLOT __attribute__((aligned(64)))
+
 // What a task is doing.
 enum Doing {
   kRuns,  // in which mode is not told
@@ -55,14 +58,17 @@ enum CpuDoing {
 
 enum { kNameSize = 16 };
 
-struct TaskSlot {
+struct SLOT TaskSlot {
   __u32 version;
   __u32 doing;
-  __u64 since;     // it does that
-  __u64 woken_at;  // for the last time
-  __u32 runs_as;   // when it runs again
-  __s32 cpu;       // that it ran on last; negative: none
-  __u32 call;      // the number of the system call that it is in
+  __u64 since;       // it does that
+  __u64 woken_at;    // for the last time
+  __u32 runs_as;     // when it runs again
+  __s32 cpu;         // that it ran on last; negative: none
+  __u32 call;        // the number of the system call that it is in, or was in last
+  __s32 descriptor;  // that this is about; negative: about none
+  __u64 called_at;   // 0: it is in none, or was not seen to enter it
+  __u64 registers;   // the kernel's address of those that it saves in a call; 0: not met yet
   __u32 preemptions;
   __u32 sleeps;
   __u32 migrations;
@@ -73,6 +79,7 @@ struct TaskSlot {
   __u64 irq_ns[2];
   __u64 softirq_ns[2];
   // The kernel's own counts, as they were when it last left its CPU.
+  __u64 run_time;
   __u64 user_time;
   __u64 system_time;
   __u64 minor_faults;
@@ -84,27 +91,28 @@ struct TaskSlot {
   __s32 tid;
   __s32 pid;
   __u32 user;
-  __u32 is_kernel;
   __u64 cgroup;      // the kernel's id, in the unified hierarchy
   __u64 cpu_cgroup;  // in that of the CPU controller
   __u64 memory_pages;
   char name[kNameSize];
 
-  __u32 was_born;   // while it was watched
   __u32 exit_code;  // as wait(2) tells it
-  __u32 has_ended;
-  __u32 is_gone;  // nothing leads to it any more
-  __u64 spare[4];
+  __u8 is_kernel;
+  __u8 was_born;  // while it was watched
+  __u8 has_ended;
+  __u8 is_gone;  // nothing leads to it any more
 };
 
-struct CpuSlot {
+struct SLOT CpuSlot {
   __u32 version;
   __u32 doing;
   __u64 since;
   __u32 task;  // its slot and 1; 0: none
   __s32 tid;
+  __u64 current;  // the kernel's address of the task
   __u64 ns[kCpuDoings];
   __u64 switches;
+  __u64 missed_switches;
 
   // Of interrupts, and of what they took their time.
   __u64 interrupted_since;  // what is not charged yet
@@ -127,25 +135,70 @@ struct CpuSlot {
   // What the kernel's ticks have found tasks in.
   __u64 tick_user_ns;
   __u64 tick_system_ns;
-  __u64 spare[5];
 };
 
 enum { kMeasuredOf = 256 };
+
+// What it means that a task is in this system call.
+struct CallMeaning {
+  __u8 wait;                  // what it waits for that sleeps in it
+  __u8 uninterruptible_wait;  // the same, where signals do not end its sleep
+  __u8 descriptor;            // the number of its argument that is one, and 1; 0: none
+  __u8 spare[5];
+};
+
+enum { kCalls = 512 };
+
+// How often something took how long: period::Histogram.
+enum { kBuckets = 48 };
+struct Times {
+  __u64 count;
+  __u64 sum_ns;
+  __u64 buckets[kBuckets];
+};
+
+// Interrupts of all kinds, by numbers: softirqs, the timer's, lines.
+enum {
+  kSoftirqs = 10,
+  kTimerLine = kSoftirqs,
+  kFirstIrq = 16,
+  kLines = kFirstIrq + 512,
+};
+
+// Those that a CPU is in, by their kinds.
+struct EnteredLines {
+  __u64 softirq;
+  __u64 timer;
+  __u64 irq;
+};
+
+enum { kLongName = 32 };
+struct LongName {
+  char text[kLongName];
+};
+
+// How long the requests of a block device took.
+enum { kDevices = 64 };
+struct DeviceTimes {
+  __u64 device;  // and 1; 0: none yet
+  struct LongName name;
+  struct Times waited;
+  struct Times served;
+};
 
 // What programs and reader tell each other.
 struct Control {
   // The ring of free slots: the reader puts them in at `freed`, programs take them at `taken`.
   __u64 freed;
-  __u64 spare[7];
-  __u64 taken;
+  __u64 taken SLOT;
   __u32 period;       // counts up
   __u32 tells_calls;  // system calls are watched
+  __u32 tells_times;  // how long tasks wait for CPUs is counted
   // That were there at the start.
   __u64 threads;
   __u64 processes;
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(TaskSlot) % 64 == 0 && sizeof(CpuSlot) % 64 == 0);
 }  // namespace strata::live
 #endif

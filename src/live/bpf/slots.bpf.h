@@ -4,8 +4,8 @@
 // what was or what is.
 #pragma once
 
-#include "kernel.bpf.h"
-#include "layout.h"
+#include "live/bpf/kernel.bpf.h"
+#include "live/bpf/layout.h"
 
 // How many they are is known when the programs are loaded.
 struct {
@@ -32,11 +32,24 @@ struct {
   __type(value, struct Control);
 } control SEC(".maps");
 
+// By the numbers of system calls.
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, kCalls);
+  __type(key, __u32);
+  __type(value, struct CallMeaning);
+} meanings SEC(".maps");
+
 #define barrier() asm volatile("" ::: "memory")
 
 static inline struct CpuSlot* this_cpu(void) {
   __u32 number = bpf_get_smp_processor_id();
   return bpf_map_lookup_elem(&cpus, &number);
+}
+
+static inline struct CallMeaning* meaning_of(__u32 call) {
+  return bpf_map_lookup_elem(&meanings, &call);
 }
 
 static inline struct Control* the_control(void) {
@@ -50,17 +63,19 @@ static inline struct TaskSlot* slot_at(__u32 known) {
   return bpf_map_lookup_elem(&tasks, &index);
 }
 
-// Of x86, which keeps stores in order, this is all that it takes.
-#define begin_change(slot) \
-  do {                     \
-    ++(slot)->version;     \
-    barrier();             \
-  } while (0)
-#define end_change(slot) \
-  do {                   \
-    barrier();           \
-    ++(slot)->version;   \
-  } while (0)
+// Of x86, which keeps stores in order, this is all that it takes. What the one returns is given to
+// the other.
+static inline __u32 begin_change(__u32* version) {
+  __u32 odd = *version + 1;
+  *(volatile __u32*)version = odd;
+  barrier();
+  return odd;
+}
+
+static inline void end_change(__u32* version, __u32 odd) {
+  barrier();
+  *(volatile __u32*)version = odd + 1;
+}
 
 static inline __u64 time_between(__u64 begin, __u64 end) { return end > begin ? end - begin : 0; }
 

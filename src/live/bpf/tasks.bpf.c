@@ -2,157 +2,46 @@
 //
 // What tasks and CPUs do: who runs, who waits, who comes and goes, and interrupts.
 
-#include "slots.bpf.h"
-
-// Known when the programs are loaded.
-const volatile __u32 slot_count;
+#include "live/bpf/files.bpf.h"
+#include "live/bpf/histogram.bpf.h"
+#include "live/bpf/places.bpf.h"
 
 enum {
-  kStopped = 4 | 8,  // of a task's state
-  kExitZombie = 32,  // of its exit state
-  kExitDead = 16,
+  kUninterruptible = 2,  // of a task's state
+  kStopped = 4 | 8,
   kStateDead = 128,
-  kKernelThread = 0x00200000,  // of its flags
-  kIsExiting = 4,
-  kTakeTries = 16,
-};
-// Who a task is, is looked at again after this long.
-#define kDescribedFor 50000000ull
-
-// Which slot is a task's.
-struct Place {
-  __u32 slot;            // and 1; 0: none
-  __u32 refused_period;  // in which it was last counted that there was no room
+  kExitDead = 16,  // of its exit state
+  kIsExiting = 4,  // of its flags
 };
 
-struct {
-  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-  __uint(map_flags, BPF_F_NO_PREALLOC);
-  __type(key, int);
-  __type(value, struct Place);
-} places SEC(".maps");
-
+// How long tasks waited for each CPU.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
   __uint(max_entries, 1);
   __type(key, __u32);
-  __type(value, __u64);
-} free_slots SEC(".maps");
-
-// 0: there is none. Others may take one at the same time, each try then is somebody's success.
-static __u32 take_slot(struct Control* shared) {
-  for (int i = 0; i < kTakeTries; ++i) {
-    __u64 taken = *(volatile __u64*)&shared->taken;
-    if (taken >= *(volatile __u64*)&shared->freed) return 0;
-    __u32 at = taken % (slot_count != 0 ? slot_count : 1);
-    __u64* slot = bpf_map_lookup_elem(&free_slots, &at);
-    if (!slot) return 0;
-    __u32 known = *(volatile __u64*)slot;
-    if (__sync_val_compare_and_swap(&shared->taken, taken, taken + 1) == taken) return known + 1;
-  }
-  return 0;
-}
-
-static inline __u64 cpu_cgroup_of(struct task_struct* task) {
-  struct cgroup_subsys_state* state = 0;
-  if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, cpu_cgrp_id)) return 0;
-  bpf_probe_read_kernel(
-      &state, sizeof state,
-      &task->cgroups->subsys[bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id)]);
-  return BPF_CORE_READ(state, cgroup, kn, id);
-}
-
-static inline void describe(struct TaskSlot* slot, struct task_struct* task, __u64 now) {
-  slot->described_at = now;
-  slot->tid = task->pid;
-  slot->pid = task->tgid;
-  slot->start = task->start_time;
-  slot->is_kernel = (task->flags & kKernelThread) != 0;
-  slot->user = task->real_cred->uid.val;
-  slot->cgroup = task->cgroups->dfl_cgrp->kn->id;
-  slot->cpu_cgroup = cpu_cgroup_of(task);
-  struct mm_struct* memory = task->mm;
-  slot->memory_pages =
-      memory ? memory->rss_stat[0].count + memory->rss_stat[1].count + memory->rss_stat[3].count
-             : 0;
-  bpf_probe_read_kernel(slot->name, sizeof slot->name, task->comm);
-}
-
-// By its ticks the kernel estimates in which mode tasks run, and so CPUs.
-static inline void read_counts(struct TaskSlot* slot, struct task_struct* task,
-                               struct CpuSlot* cpu) {
-  __u64 user = task->utime;
-  __u64 system = task->stime;
-  cpu->tick_user_ns += time_between(slot->user_time, user);
-  cpu->tick_system_ns += time_between(slot->system_time, system);
-  slot->user_time = user;
-  slot->system_time = system;
-  slot->minor_faults = task->min_flt;
-  slot->major_faults = task->maj_flt;
-}
-
-// A slot for a task that has none yet. Two may try it at once: the one that was too late gives up
-// what it has taken, and the reader finds it.
-static __u32 add_task(struct task_struct* task, __u32 doing, __u64 since, __u64 now,
-                      __u32 was_born) {
-  struct Control* shared = the_control();
-  struct CpuSlot* cpu = this_cpu();
-  if (!shared || !cpu) return 0;
-  struct Place* place = bpf_task_storage_get(&places, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-  if (place && place->slot != 0) return place->slot;
-  __u32 known = place ? take_slot(shared) : 0;
-  if (known == 0) {
-    if (!place || place->refused_period != shared->period) {
-      if (place) place->refused_period = shared->period;
-      __sync_fetch_and_add(&cpu->no_room, 1);
-    }
-    return 0;
-  }
-  struct TaskSlot* slot = slot_at(known);
-  if (!slot) return 0;
-  begin_change(slot);
-  slot->doing = doing;
-  slot->since = since;
-  slot->woken_at = 0;
-  slot->runs_as = kRuns;
-  slot->cpu = -1;
-  slot->call = 0;
-  slot->preemptions = slot->sleeps = slot->migrations = slot->wakeups = slot->syscalls = 0;
-  for (int i = 0; i < kDoings; ++i) slot->ns[i] = 0;
-  slot->irq_ns[0] = slot->irq_ns[1] = slot->softirq_ns[0] = slot->softirq_ns[1] = 0;
-  slot->was_born = was_born;
-  slot->exit_code = slot->is_gone = 0;
-  slot->has_ended = task->exit_state != 0;
-  describe(slot, task, now);
-  slot->user_time = task->utime;
-  slot->system_time = task->stime;
-  slot->minor_faults = task->min_flt;
-  slot->major_faults = task->maj_flt;
-  end_change(slot);
-  __u32 before = __sync_val_compare_and_swap(&place->slot, 0, known);
-  if (before == 0) return known;
-  slot->tid = 0;
-  slot->is_gone = 1;
-  return before;
-}
-
-static inline __u32 place_of(struct task_struct* task) {
-  struct Place* place = bpf_task_storage_get(&places, task, 0, 0);
-  return place ? place->slot : 0;
-}
+  __type(value, struct Times);
+} queue_times SEC(".maps");
 
 // What a task waits for that leaves its CPU.
 static inline __u32 wait_of(struct TaskSlot* slot, struct task_struct* task, __u32 state) {
   if ((state & kStopped) != 0) return kIsStopped;
   if ((state & kStateDead) != 0) return task->exit_state == kExitDead ? kIsDead : kIsZombie;
+  if (slot->doing == kRunsInUser) return kWaitsForFault;
+  if (slot->doing == kRunsInCall) {
+    struct CallMeaning* meaning = meaning_of(slot->call);
+    if (!meaning) return kWaitsForOther;
+    __u32 wait = (state & kUninterruptible) != 0 ? meaning->uninterruptible_wait : meaning->wait;
+    if (slot->descriptor >= 0) wait = wait_for_file(file_of(task, slot->descriptor), wait);
+    if (wait != kWaitsForOther) return wait;
+  }
   if (BPF_CORE_READ_BITFIELD(task, in_iowait)) return kWaitsForDisk;
   return kWaitsForOther;
 }
 
 static inline void leave(struct TaskSlot* slot, struct task_struct* task, struct CpuSlot* cpu,
                          bool preempted, __u32 state, __u64 now) {
-  begin_change(slot);
+  __u32 odd = begin_change(&slot->version);
   charge_task(slot, now);
   slot->runs_as = slot->doing;
   if (preempted || state == 0) {
@@ -164,13 +53,13 @@ static inline void leave(struct TaskSlot* slot, struct task_struct* task, struct
   }
   read_counts(slot, task, cpu);
   if (now - slot->described_at > kDescribedFor) describe(slot, task, now);
-  end_change(slot);
+  end_change(&slot->version, odd);
 }
 
 // It runs again. If it waited for something, it could run since it was woken; and if nobody has
 // woken it since it began to wait, then somebody had done so in that very moment.
 static inline void enter(struct TaskSlot* slot, __u32 cpu, __u64 now) {
-  begin_change(slot);
+  __u32 odd = begin_change(&slot->version);
   if (slot->doing != kWaitsForCpu) {
     __u64 since = slot->since;
     __u64 woken = slot->woken_at;
@@ -178,13 +67,74 @@ static inline void enter(struct TaskSlot* slot, __u32 cpu, __u64 now) {
     ++slot->wakeups;
     slot->doing = kWaitsForCpu;
   }
+  __u64 waited = time_between(slot->since, now);
   charge_task(slot, now);
-  slot->doing = slot->runs_as;
+  struct Control* shared = the_control();
+  if (shared && shared->tells_times) {
+    struct Times* times = bpf_map_lookup_elem(&queue_times, &cpu);
+    if (times) add_time(times, waited);
+  }
+  __u32 runs_as = slot->runs_as;
+  slot->doing = runs_as == kExits || (shared && shared->tells_calls) ? runs_as : kRuns;
   if (slot->cpu != (__s32)cpu) {
     if (slot->cpu >= 0) ++slot->migrations;
     slot->cpu = cpu;
   }
-  end_change(slot);
+  end_change(&slot->version, odd);
+}
+
+static inline __u32 cpu_doing(struct task_struct* task, struct TaskSlot* slot) {
+  if (task->pid == 0) return kCpuIdles;
+  if ((task->flags & kKernelThread) != 0) return kCpuRunsKernel;
+  if (!slot || slot->doing == kRuns) return kCpuRuns;
+  return slot->doing == kRunsInUser ? kCpuRunsUser : kCpuRunsCall;
+}
+
+// A task gets the CPU. Its slot, and the number of this, and 1; none of the idle task.
+static inline void give_cpu(struct CpuSlot* cpu, struct task_struct* task, struct TaskSlot* slot,
+                            __u32 known, __u64 now) {
+  __u32 odd = begin_change(&cpu->version);
+  charge_cpu(cpu, now);
+  cpu->tid = task->pid;
+  cpu->task = known;
+  cpu->current = (__u64)task;
+  cpu->doing = cpu_doing(task, slot);
+  end_change(&cpu->version, odd);
+}
+
+// Kernels now and then leave out a switch without a word: the CPU runs another task than that which
+// it was given to. When it was given away follows from how long the kernel says that either ran.
+// What the one did then shows when it runs again: whether somebody has woken it.
+static void see_missed_switch(struct CpuSlot* cpu, __u32 number, struct task_struct* task,
+                              __u64 now) {
+  struct TaskSlot* old = cpu->task != 0 ? slot_at(cpu->task) : 0;
+  __u32 known = task->pid != 0 ? place_of(task) : 0;
+  struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
+  __u64 since = cpu->since;
+  __u64 at = now;
+  struct task_struct* current = (struct task_struct*)cpu->current;
+  if (old && BPF_CORE_READ(current, pid) == cpu->tid) {
+    __u64 run_time = BPF_CORE_READ(current, se.sum_exec_runtime);
+    at = since + (run_time - old->run_time);
+    old->run_time = run_time;
+  } else if (slot)
+    at = now - (task->se.sum_exec_runtime - slot->run_time);
+  at = at < since ? since : at > now ? now : at;
+  if (old) {
+    __u32 odd = begin_change(&old->version);
+    charge_task(old, at);
+    old->runs_as = old->doing;
+    old->doing = kWaitsForOther;
+    end_change(&old->version, odd);
+  }
+  if (slot) enter(slot, number, at);
+  give_cpu(cpu, task, slot, known, at);
+  ++cpu->missed_switches;
+}
+
+static inline void see_current(struct CpuSlot* cpu, __u32 number, struct task_struct* task,
+                               __u64 now) {
+  if (cpu->tid != task->pid && cpu->switches != 0) see_missed_switch(cpu, number, task, now);
 }
 
 SEC("tp_btf/sched_switch")
@@ -194,31 +144,39 @@ int BPF_PROG(on_switch, bool preempted, struct task_struct* prev, struct task_st
   __u32 number = bpf_get_smp_processor_id();
   struct CpuSlot* cpu = bpf_map_lookup_elem(&cpus, &number);
   if (!cpu) return 0;
+  see_current(cpu, number, prev, now);
 
-  __s32 tid = prev->pid;
-  if (tid != 0) {
-    __u32 known = cpu->tid == tid && cpu->task != 0 ? cpu->task : place_of(prev);
+  if (prev->pid != 0) {
+    __u32 known = cpu->task != 0 ? cpu->task : place_of(prev);
     struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
     if (slot) leave(slot, prev, cpu, preempted, state, now);
   }
 
-  tid = next->pid;
   __u32 known = 0;
-  if (tid != 0) {
-    known = place_of(next);
+  struct TaskSlot* slot = 0;
+  if (next->pid != 0) {
+    known = quick_place_of(next);
     if (known == 0) known = add_task(next, kWaitsForCpu, now, now, 0);
-    struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
+    slot = known != 0 ? slot_at(known) : 0;
     if (slot) enter(slot, number, now);
   }
-
-  begin_change(cpu);
-  charge_cpu(cpu, now);
-  cpu->tid = tid;
-  cpu->task = known;
-  cpu->doing = tid == 0 ? kCpuIdles : (next->flags & kKernelThread) ? kCpuRunsKernel : kCpuRuns;
+  give_cpu(cpu, next, slot, known, now);
   ++cpu->switches;
   cpu->irqs = cpu->softirqs = 0;  // nobody switches in an interrupt
-  end_change(cpu);
+  count_run(cpu, now);
+  return 0;
+}
+
+// The idle task may have got its CPU without a word, and nothing else would tell for long.
+SEC("tp_btf/cpu_idle")
+int BPF_PROG(on_idle, unsigned int level) {
+  const unsigned int kNoMore = -1;
+  if (level == kNoMore) return 0;
+  __u64 now = bpf_ktime_get_ns();
+  __u32 number = bpf_get_smp_processor_id();
+  struct CpuSlot* cpu = bpf_map_lookup_elem(&cpus, &number);
+  if (!cpu) return 0;
+  see_current(cpu, number, (struct task_struct*)bpf_get_current_task_btf(), now);
   count_run(cpu, now);
   return 0;
 }
@@ -226,7 +184,7 @@ int BPF_PROG(on_switch, bool preempted, struct task_struct* prev, struct task_st
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct* task) {
   __u64 now = bpf_ktime_get_ns();
-  __u32 known = place_of(task);
+  __u32 known = quick_place_of(task);
   struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
   if (slot) slot->woken_at = now;
   struct CpuSlot* cpu = this_cpu();
@@ -254,9 +212,9 @@ int BPF_PROG(on_exec, struct task_struct* task) {
   __u32 known = place_of(task);
   struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
   if (!slot) return 0;
-  begin_change(slot);
+  __u32 odd = begin_change(&slot->version);
   describe(slot, task, now);
-  end_change(slot);
+  end_change(&slot->version, odd);
   return 0;
 }
 
@@ -266,12 +224,13 @@ int BPF_PROG(on_exit, struct task_struct* task) {
   __u32 known = place_of(task);
   struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
   if (slot) {
-    begin_change(slot);
+    __u32 odd = begin_change(&slot->version);
     charge_task(slot, now);
     slot->doing = kExits;
+    slot->called_at = 0;
     slot->exit_code = task->exit_code;
     slot->has_ended = 1;
-    end_change(slot);
+    end_change(&slot->version, odd);
   }
   struct CpuSlot* cpu = this_cpu();
   if (!cpu) return 0;
@@ -287,12 +246,12 @@ int BPF_PROG(on_free, struct task_struct* task) {
   __u32 known = place_of(task);
   struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
   if (!slot) return 0;
-  begin_change(slot);
+  __u32 odd = begin_change(&slot->version);
   charge_task(slot, bpf_ktime_get_ns());
   slot->doing = kIsDead;
   slot->has_ended = 1;
   slot->is_gone = 1;
-  end_change(slot);
+  end_change(&slot->version, odd);
   return 0;
 }
 
@@ -348,9 +307,12 @@ int on_timer_entry(void* context) { return change_irqs(1); }
 SEC("tp_btf/local_timer_exit")
 int on_timer_exit(void* context) {
   change_irqs(-1);
-  struct CpuSlot* cpu = this_cpu();
-  struct TaskSlot* slot = cpu && cpu->task != 0 ? slot_at(cpu->task) : 0;
+  __u32 number = bpf_get_smp_processor_id();
+  struct CpuSlot* cpu = bpf_map_lookup_elem(&cpus, &number);
+  if (!cpu) return 0;
   struct task_struct* task = (struct task_struct*)bpf_get_current_task_btf();
+  see_current(cpu, number, task, bpf_ktime_get_ns());
+  struct TaskSlot* slot = cpu->task != 0 ? slot_at(cpu->task) : 0;
   if (slot && slot->tid == task->pid) read_counts(slot, task, cpu);
   return 0;
 }
@@ -391,7 +353,8 @@ int find_tasks(struct bpf_iter__task* context) {
   if (doing != kRuns || !cpu || cpu->switches != 0) return 0;
   cpu->tid = task->pid;
   cpu->task = known;
-  cpu->doing = (task->flags & kKernelThread) != 0 ? kCpuRunsKernel : kCpuRuns;
+  cpu->current = (__u64)task;
+  cpu->doing = cpu_doing(task, 0);
   return 0;
 }
 
