@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The running machine's tables on loads of which it is known what they do.
-<<<<<<< HEAD
-=======
 #include <bpf/bpf.h>
->>>>>>> live
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
