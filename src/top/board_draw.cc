@@ -72,7 +72,7 @@ unsigned Board::height_of_all(unsigned width) const {
   Grid header(width, 100);
   const unsigned top = draw_header(table_, machine(), {}, std::nullopt, header);
   const size_t lines = lists_[static_cast<size_t>(screen_)].lines();
-  return top + 2 + static_cast<unsigned>(std::min<size_t>(lines, 1'000'000));
+  return top + 3 + static_cast<unsigned>(std::min<size_t>(lines, 1'000'000));
 }
 
 void Board::draw(const Moment& moment, Grid& grid) {

@@ -39,7 +39,7 @@ constexpr std::array<SheetColumn, kFileColumns_> kFileColumns = {{
     {"busy", "BUSY%", Shown::Share, "a disk had at least one request"},
     {"queue", "QUEUE", Shown::Share, "requests that a disk had at once: 100 is one"},
     {"refused", "REFU/s", Shown::PerSecond, "packets that an interface did not take"},
-    {"name", "NAME", Shown::Text, "of the file, or the peer"},
+    {"name", "NAME", Shown::Text, "of the file, or the peer", 30},
 }};
 
 enum DescriptorId : size_t {
@@ -64,7 +64,7 @@ constexpr std::array<SheetColumn, kDescriptorColumns_> kDescriptorColumns = {{
     {"reads", "RD/s", Shown::PerSecond, "calls that read"},
     {"writes", "WR/s", Shown::PerSecond, "calls that wrote"},
     {"lat", "LAT", Shown::Duration, "how long a call took"},
-    {"name", "NAME", Shown::Text, "of the file, or the peer"},
+    {"name", "NAME", Shown::Text, "of the file, or the peer", 30},
 }};
 
 std::string known(const std::string& text) { return text.empty() ? "?" : text; }

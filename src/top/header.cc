@@ -117,17 +117,22 @@ unsigned draw_cpus(const Machine& machine, uint64_t length, Grid& grid, unsigned
       draw_bar(machine.cpus[i], length, grid, row + i / across, i % across * width, width);
     return row + (count + across - 1) / across;
   }
-  Line line(grid, row);
-  line.put("load of each CPU, in tenths ", Style::Dim);
+  unsigned at = grid.put(row, 0, "load of each CPU, in tenths ", Style::Dim);
+  const unsigned end = row + most;
   for (const CpuRow& cpu : machine.cpus) {
-    if (line.at() + 1 >= grid.width()) break;
+    if (at >= grid.width()) {
+      if (row + 1 == end) break;  // the line below has the sum of all
+      ++row;
+      at = 0;
+    }
     const uint64_t idle = std::min(cpu.values[Column::Idle], length);
     const auto tenth = std::min(9u, static_cast<unsigned>(percent(length - idle, length) / 10));
     const char digit = static_cast<char>('0' + tenth);
-    line.put(std::string_view(&digit, 1), tenth == 0   ? Style::Dim
-                                          : tenth >= 9 ? Style::Error
-                                          : tenth >= 5 ? Style::Warning
-                                                       : Style::Good);
+    at = grid.put(row, at, std::string_view(&digit, 1),
+                  tenth == 0   ? Style::Dim
+                  : tenth >= 9 ? Style::Error
+                  : tenth >= 5 ? Style::Warning
+                               : Style::Good);
   }
   return row + 1;
 }

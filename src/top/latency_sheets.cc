@@ -23,7 +23,7 @@ constexpr std::array<SheetColumn, kColumns_> kLatencyColumns = {{
     {"p99", "99%<", Shown::Duration, "99 % of them took less"},
     {"total", "TIME%", Shown::Share, "all of them together"},
     {"shape", "64ns  1us   16us  256us 4ms   67ms  1s", Shown::Text,
-     "how many took how long: twice as long from one place to the next"},
+     "how many took how long: twice as long from one place to the next", 18},
 }};
 
 enum BucketId : size_t { kFrom, kTo, kIn, kPart, kBar, kBucketColumns_ };
@@ -33,7 +33,7 @@ constexpr std::array<SheetColumn, kBucketColumns_> kBucketColumns = {{
     {"to", "BELOW", Shown::Duration, "and less than this"},
     {"count", "N/s", Shown::PerSecond, "how many took so long"},
     {"part", "PART%", Shown::Percent, "of all"},
-    {"bar", "", Shown::Text, "the same, to look at"},
+    {"bar", "", Shown::Text, "the same, to look at", 20},
 }};
 
 // The places that are shown: from 2^6 ns, with all that is shorter, up to what is longer than 2^36.

@@ -31,9 +31,10 @@ std::optional<std::string> machine_text(std::string_view name, const Scale& scal
   const auto percent = [&](uint64_t ns) {
     return fmt::format("{}", static_cast<double>(ns) * 100 / all);
   };
-  if (name == "load")
-    return percent(static_cast<uint64_t>(all) -
-                   std::min(static_cast<uint64_t>(all), machine.values[Column::Idle]));
+  if (name == "load") {
+    const auto most = static_cast<uint64_t>(all);
+    return percent(most - std::min(most, machine.values[Column::Idle]));
+  }
   const std::optional<Column> column = machine_column(name);
   if (!column || machine.values[*column] == period::kUnknownCell) return std::nullopt;
   const uint64_t value = machine.values[*column];
@@ -43,9 +44,9 @@ std::optional<std::string> machine_text(std::string_view name, const Scale& scal
 }  // namespace
 
 bool contains_word(std::string_view text, std::string_view word) {
-  return std::ranges::search(text, word, [](char a, char b) { return lower(a) == lower(b); })
-                 .begin() != text.end() ||
-         word.empty();
+  const auto same = [](char a, char b) { return lower(a) == lower(b); };
+  return word.empty() ||
+         std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
 }
 
 std::optional<size_t> column_called(const Sheet& sheet, std::string_view name) {

@@ -219,7 +219,9 @@ void List::toggle(std::string_view column) {
 std::vector<List::Placed> List::place(const Sheet& sheet, const Scale& scale,
                                       unsigned width) const {
   // What the last column has at least: names are what people look for.
-  const unsigned least_last = std::clamp(width / 6, 12u, 40u);
+  const std::optional<size_t> last = column_called(sheet, columns_.back());
+  const unsigned own_last = last ? sheet.columns()[*last].width : 0;
+  const unsigned least_last = std::max<unsigned>(own_last, std::min(width / 6, 40u));
   std::vector<Placed> placed;
   unsigned at = 0;
   bool is_full = false;

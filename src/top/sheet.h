@@ -16,7 +16,7 @@ struct SheetColumn {
   std::string_view heading;  // on screen
   Shown shown{};
   std::string_view meaning;
-  uint8_t width = 0;  // of texts; 0: what is left of the line
+  uint8_t width = 0;  // of texts; of the last one of a line at least
 };
 
 // What a line is about, the same from one period to the next.

@@ -105,7 +105,7 @@ constexpr std::array<SheetColumn, kCount_> kTaskColumns = {{
     {"misprate", "MISP%", Shown::Percent, "of its branches"},
     {"container", "CONTAINER", Shown::Text, "in which it runs", 12},
     {"vm", "VM", Shown::Text, "whose process it is", 12},
-    {"name", "NAME", Shown::Text, "of the program"},
+    {"name", "NAME", Shown::Text, "of the program", 15},
 }};
 
 bool is_ready(const TaskRow& row) { return row.state && *row.state == Column::WaitCpu; }

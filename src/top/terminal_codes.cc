@@ -6,6 +6,7 @@
 #include <term.h>
 #undef columns
 #undef lines
+#include <unistd.h>
 
 #include <cstdlib>
 #include <string>
@@ -43,6 +44,15 @@ bool is_utf8() {
   return false;
 }
 
+// Of a kind that is not installed here ("xterm-16color") what it is a kind of does.
+bool is_known(const std::string& name) {
+  int problem = 0;
+  if (name.empty()) return false;
+  if (setupterm(name.c_str(), STDOUT_FILENO, &problem) == 0) return true;
+  const std::string family = name.substr(0, name.find('-'));
+  return family != name && setupterm(family.c_str(), STDOUT_FILENO, &problem) == 0;
+}
+
 // xterm's: presses, and places by numbers of any size.
 constexpr std::string_view kMouseOn = "\033[?1000h\033[?1006h";
 constexpr std::string_view kMouseOff = "\033[?1006l\033[?1000l";
@@ -51,8 +61,7 @@ constexpr std::string_view kMouseOff = "\033[?1006l\033[?1000l";
 
 Result<TerminalCodes> terminal_codes() {
   const std::string name(variable("TERM"));
-  int problem = 0;
-  if (name.empty() || setupterm(name.c_str(), 1, &problem) != 0)
+  if (!is_known(name))
     return Error{{},
                  std::nullopt,
                  "nothing is known of a terminal called '" + name +
@@ -76,7 +85,7 @@ Result<TerminalCodes> terminal_codes() {
   const std::string_view said = variable("COLORTERM");
   if (!variable("NO_COLOR").empty() || colours < 8)
     codes.colours = Colours::None;
-  else if (colours >= 256 || said == "truecolor" || said == "24bit")
+  else if (colours >= 256 || name.ends_with("256color") || said == "truecolor" || said == "24bit")
     codes.colours = Colours::Many;
   else
     codes.colours = Colours::Sixteen;

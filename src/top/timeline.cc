@@ -62,11 +62,15 @@ bool Timeline::back() {
     return true;
   }
   if (feed_->is_live() || dropped_ == 0) return false;
-  const uint64_t wanted = dropped_ - 1;  // its number from the beginning
-  if (!restart()) return false;
-  while (dropped_ + position_ < wanted && forward()) {
-  }
+  reach(dropped_ - 1);
   return true;
+}
+
+void Timeline::reach(uint64_t number) {
+  if (number < dropped_ && (feed_->is_live() || !restart())) number = dropped_;
+  position_ = std::min<size_t>(number - dropped_, history_.size() - 1);
+  while (dropped_ + position_ < number && forward()) {
+  }
 }
 
 void Timeline::to_first() {
@@ -98,13 +102,9 @@ bool Timeline::to_time(int64_t time, const GivesUp& gives_up) {
 
 bool Timeline::to_next(const Holds& holds, int step, const GivesUp& gives_up) {
   const uint64_t number = dropped_ + position_;
-  const auto return_to = [&](uint64_t wanted) {
-    if (wanted < dropped_ && !restart()) return;
-    position_ = std::min<size_t>(wanted - dropped_, history_.size() - 1);
-  };
   while (!gives_up() && (step > 0 ? forward() : back()))
     if (holds(table())) return true;
-  return_to(number);
+  reach(number);
   return false;
 }
 

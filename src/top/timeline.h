@@ -65,6 +65,8 @@ class Timeline {
 
  private:
   bool restart();
+  // The table with this number from the beginning, as far as it can be had.
+  void reach(uint64_t number);
 
   std::unique_ptr<period::Feed> feed_;
   period::History history_;

@@ -55,7 +55,7 @@ constexpr std::array<SheetColumn, kVmColumns_> kVmColumns = {{
     {"msr", "MSR/s", Shown::PerSecond, "accesses to registers that the hypervisor keeps"},
     {"faults", "FLT/s", Shown::PerSecond, "page faults of its memory"},
     {"by", "PREEMPTED BY", Shown::Text, "who had its CPU longest while it was preempted", 15},
-    {"name", "NAME", Shown::Text, "of the virtual machine"},
+    {"name", "NAME", Shown::Text, "of the virtual machine", 15},
 }};
 
 enum ExitId : size_t { kReason, kCount, kKernel, kUser, kEach, kExitColumns_ };
