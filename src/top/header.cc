@@ -202,8 +202,7 @@ std::string bandwidth(const Machine& machine, const std::vector<Row>& rows, Colu
   return text_of(sum, Shown::BytesPerSecond, scale);
 }
 
-void draw_traffic(const Machine& machine, period::Source source, const Scale& scale, Grid& grid,
-                  unsigned row) {
+void draw_traffic(const Machine& machine, const Scale& scale, Grid& grid, unsigned row) {
   const auto& values = machine.values;
   Line line(grid, row);
   line.put("net in ", Style::Dim)
@@ -220,16 +219,18 @@ void draw_traffic(const Machine& machine, period::Source source, const Scale& sc
   const uint64_t lost = values[Column::LostEvents];
   const uint64_t losses = values[Column::Losses];
   const uint64_t no_room = values[Column::NoRoom];
-  const bool has_lost = lost + losses + values[Column::MissedSwitches] > 0;
+  const bool has_lost = lost + losses > 0;
   line.put(has_lost ? fmt::format("lost {}", lost > 0 ? grouped_number(lost) : "some") : "lost 0",
            has_lost ? Style::Error : Style::Dim);
   if (no_room > 0 && no_room != period::kUnknownCell)
     line.put(fmt::format("  no room for {}", grouped_number(no_room)), Style::Error);
-  if (source != period::Source::Live) return;
+  // Switches that the kernel did not tell of; what they left unknown is in the unknown time.
+  if (const uint64_t missed = values[Column::MissedSwitches]; missed > 0)
+    line.put(fmt::format("  missed {}", grouped_number(missed)), Style::Warning);
   // Its own CPU time and what it costs all others, in percent of one CPU.
   const auto cost = [&](Column column, std::string_view label) {
     if (machine.marks.of(RowKind::Machine, column) == Certainty::Unknown) return;
-    if (values[column] == period::kUnknownCell) return;
+    if (values[column] == period::kUnknownCell || values[column] == 0) return;
     line.put(label, Style::Dim)
         .put(fmt::format(
                  "{}{:.2f}%",
@@ -288,7 +289,7 @@ unsigned draw_header(const period::Table& table, const Machine& machine, const M
   unsigned row = draw_cpus(machine, scale.length_ns, grid, 1);
   draw_modes(machine, scale.length_ns, grid, row++);
   draw_population(machine, scale, before, grid, row++);
-  draw_traffic(machine, table.source, scale, grid, row++);
+  draw_traffic(machine, scale, grid, row++);
   return row;
 }
 
