@@ -13,6 +13,7 @@
 #include "live/machine_feed.h"
 #include "top/batch.h"
 #include "top/console.h"
+#include "top/ring_feed.h"
 
 namespace strata::cli {
 namespace {
@@ -60,6 +61,20 @@ int usage(const std::string& option, const Error& error) {
   return kExitUsage;
 }
 
+// This machine: by eBPF, or where that is refused by the kernel's rings. What cannot be had of
+// either is said, and the rest is there.
+Result<std::unique_ptr<period::Feed>> open_machine(period::Groups groups) {
+  Result<std::unique_ptr<period::Feed>> feed = live::machine_feed(period::Groups::least());
+  if (!feed) {
+    Result<std::unique_ptr<period::Feed>> rings =
+        top::ring_feed("eBPF may not be used: " + feed.error().text());
+    if (!rings) return feed;  // who may use neither hears of the one that tells more
+    feed = std::move(rings);
+  }
+  if (Status status = (*feed)->want(groups); !status) warn(status.error().text());
+  return feed;
+}
+
 int fail(const Error& error) {
   complain(error);
   return kExitInput;
@@ -102,7 +117,7 @@ int run(const TopArguments& arguments) {
   }
 
   Result<std::unique_ptr<period::Feed>> feed =
-      is_live ? live::machine_feed(board.wants()) : lib::open_feed(arguments.paths, *delay);
+      is_live ? open_machine(board.wants()) : lib::open_feed(arguments.paths, *delay);
   if (!feed) return fail(feed.error());
   top::Timeline timeline(*std::move(feed), *bounds);
   const top::Pace pace{*delay, arguments.count, arguments.speed, arguments.paused};

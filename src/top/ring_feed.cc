@@ -191,6 +191,7 @@ class RingFeed : public period::Feed {
   bool is_live() const override { return true; }
 
   Result<std::optional<Table>> next() override {
+    if (!following_) return Error{{}, std::nullopt, "the recorder could not be started again"};
     Result<Table> table = following_->take();
     if (!table) return std::move(table).error();
     const std::chrono::nanoseconds now = following_->cpu_time();
@@ -204,12 +205,13 @@ class RingFeed : public period::Feed {
   }
 
   Status want(Groups groups) override {
-    if (following_ && groups == groups_) return {};
-    following_.reset();  // one recorder at a time
-    Result<std::unique_ptr<Following>> following = Following::start(groups);
-    if (!following) return std::move(following).error();
-    following_ = *std::move(following);
-    cpu_time_ = following_->cpu_time();
+    if (!following_ || options_for(groups) != options_for(groups_)) {
+      following_.reset();  // one recorder at a time
+      Result<std::unique_ptr<Following>> following = Following::start(groups);
+      if (!following) return std::move(following).error();
+      following_ = *std::move(following);
+      cpu_time_ = following_->cpu_time();
+    }
     groups_ = groups;
     if (groups.has(Group::Counters))
       return Error{{}, std::nullopt, "performance counters are not read beside the kernel's rings"};
@@ -238,9 +240,9 @@ class RingFeed : public period::Feed {
 
 }  // namespace
 
-Result<std::unique_ptr<period::Feed>> ring_feed(Groups groups, std::string why) {
+Result<std::unique_ptr<period::Feed>> ring_feed(std::string why) {
   auto feed = std::make_unique<RingFeed>(std::move(why));
-  if (Status wanted = feed->want(groups); !wanted) return std::move(wanted).error();
+  if (Status wanted = feed->want(Groups::least()); !wanted) return std::move(wanted).error();
   return std::unique_ptr<period::Feed>(std::move(feed));
 }
 

@@ -13,6 +13,6 @@ namespace strata::top {
 // of which it keeps the last while, and the state engine follows them. That is exact as well, but
 // each event costs who caused it, and us; the table says what. `why` there is no better feed is the
 // first of its shortfalls.
-Result<std::unique_ptr<period::Feed>> ring_feed(period::Groups groups, std::string why);
+Result<std::unique_ptr<period::Feed>> ring_feed(std::string why);
 
 }  // namespace strata::top

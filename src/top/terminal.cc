@@ -164,8 +164,8 @@ Result<Woken> Terminal::wait(int64_t deadline_ns) {
     if (ready > 0) {
       std::array<char, 4096> bytes;
       const ssize_t size = read(STDIN_FILENO, bytes.data(), bytes.size());
-      if (size <= 0 && errno != EINTR && errno != EAGAIN)
-        return Error{{}, std::nullopt, "the terminal has gone"};
+      const bool is_for_now = size < 0 && (errno == EINTR || errno == EAGAIN);
+      if (size <= 0 && !is_for_now) return Error{{}, std::nullopt, "the terminal has gone"};
       if (size > 0) keys_.add({bytes.data(), static_cast<size_t>(size)});
       while (std::optional<Key> key = keys_.next()) woken.keys.push_back(*key);
     } else if (ready == 0 && is_in_key) {

@@ -40,7 +40,7 @@ const period::TaskRow* find(const period::Table& table, int32_t tid) {
 TEST(Agreement, ARecordingOfTheSameSecondsTellsTheSameOfItsTasks) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root";
   const test::TemporaryFolder folder;
-  const std::string recording = folder.file("recording");
+  const std::string recording = folder.file("agreement-" + std::to_string(getpid()));
   auto feed = machine_feed({period::Group::Calls});
   ASSERT_TRUE(feed) << feed.error().text();
 
@@ -58,6 +58,7 @@ TEST(Agreement, ARecordingOfTheSameSecondsTellsTheSameOfItsTasks) {
     tables.push_back(std::move(**table));
   }
   recorder.join();
+  ASSERT_EQ(recorded.status, 0);
   const period::Table live = sum_of(tables);
 
   const test::CommandResult stats =
@@ -73,7 +74,8 @@ TEST(Agreement, ARecordingOfTheSameSecondsTellsTheSameOfItsTasks) {
 
   size_t compared = 0;
   for (const period::TaskRow& row : traced.machines[0].tasks) {
-    if (!row.was_born || !row.has_ended || row.is_kernel) continue;
+    if (!row.was_born || !row.has_ended) continue;
+    if (row.name != "sh" && row.name != "dd" && row.name != "sleep") continue;
     const period::TaskRow* same = find(live, row.tid);
     ASSERT_NE(same, nullptr) << row.name;
     ++compared;
@@ -96,7 +98,7 @@ TEST(Agreement, ARecordingOfTheSameSecondsTellsTheSameOfItsTasks) {
     EXPECT_EQ(row.values[Column::Preemptions], same->values[Column::Preemptions]) << who;
     EXPECT_EQ(row.values[Column::Sleeps], same->values[Column::Sleeps]) << who;
   }
-  EXPECT_GE(compared, 4);
+  EXPECT_GE(compared, 3);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // The running machine's tables on loads of which it is known what they do.
 #include <bpf/bpf.h>
 #include <gmock/gmock.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -207,6 +208,14 @@ TEST_F(MachineFeed, EveryProcessThatLivedWithinThePeriodIsToldWithHowItEnded) {
   EXPECT_EQ(row->exit_code, std::nullopt);
   EXPECT_GE(table.machines[0].values[Column::Born], 41);
   EXPECT_GE(table.machines[0].values[Column::Ended], 41);
+}
+
+TEST_F(MachineFeed, ATaskIsCalledWhatItCallsItselfLast) {
+  open();
+  const Ended renamed = run([] { return prctl(PR_SET_NAME, "another name"); });
+  const period::Table table = next();
+  ASSERT_NE(find(table, renamed.pid), nullptr);
+  EXPECT_EQ(find(table, renamed.pid)->name, "another name");
 }
 
 TEST_F(MachineFeed, WhatDoesNotFitIsCountedAndCpusAreToldNevertheless) {

@@ -3,7 +3,7 @@
 // System calls: in which mode tasks and CPUs run, and what tasks wait for.
 
 #include "live/bpf/histogram.bpf.h"
-#include "live/bpf/slots.bpf.h"
+#include "live/bpf/switches.bpf.h"
 
 // Known when the programs are loaded.
 const volatile __u32 tells_times;
@@ -17,14 +17,15 @@ struct {
   __type(value, struct Times);
 } call_times SEC(".maps");
 
-// The slot of the task that runs; none where the CPU was given to it without a word. Each task has
-// its own place for registers, which is quicker to compare than to ask who runs.
-static inline struct TaskSlot* current_slot(struct CpuSlot* cpu, struct pt_regs* registers) {
+// The slot of the task that runs. Each task has its own place for registers, which is quicker to
+// compare than to ask who runs; the CPU may have been given to it without a word.
+static inline struct TaskSlot* current_slot(struct CpuSlot* cpu, __u32 number,
+                                            struct pt_regs* registers, __u64 now) {
   struct TaskSlot* slot = cpu->task != 0 ? slot_at(cpu->task) : 0;
-  if (!slot || slot->registers == (__u64)registers) return slot;
-  struct task_struct* task = (struct task_struct*)bpf_get_current_task_btf();
-  if (cpu->tid != task->pid) return 0;
-  slot->registers = (__u64)registers;
+  if (slot && slot->registers == (__u64)registers) return slot;
+  see_current(cpu, number, (struct task_struct*)bpf_get_current_task_btf(), now);
+  slot = cpu->task != 0 ? slot_at(cpu->task) : 0;
+  if (slot) slot->registers = (__u64)registers;
   return slot;
 }
 
@@ -45,17 +46,18 @@ static inline void change_mode(struct CpuSlot* cpu, struct TaskSlot* slot, __u32
 }
 
 SEC("tp_btf/sys_enter")
-int BPF_PROG(on_call, struct pt_regs* registers, long number) {
+int BPF_PROG(on_call, struct pt_regs* registers, long call) {
   __u64 now = bpf_ktime_get_ns();
-  struct CpuSlot* cpu = this_cpu();
+  __u32 number = bpf_get_smp_processor_id();
+  struct CpuSlot* cpu = bpf_map_lookup_elem(&cpus, &number);
   if (!cpu) return 0;
-  struct TaskSlot* slot = current_slot(cpu, registers);
+  struct TaskSlot* slot = current_slot(cpu, number, registers, now);
   if (!slot) return 0;
-  struct CallMeaning* meaning = meaning_of(number);
+  struct CallMeaning* meaning = meaning_of(call);
   __u32 argument = meaning ? meaning->descriptor : 0;
   __u32 odd = begin_change(&slot->version);
   change_mode(cpu, slot, kRunsInCall, kCpuRunsCall, now);
-  slot->call = number;
+  slot->call = call;
   slot->descriptor = argument == 0 ? -1 : argument == 1 ? registers->di : registers->si;
   slot->called_at = now;
   end_change(&slot->version, odd);
@@ -69,7 +71,7 @@ int BPF_PROG(on_return, struct pt_regs* registers) {
   __u32 number = bpf_get_smp_processor_id();
   struct CpuSlot* cpu = bpf_map_lookup_elem(&cpus, &number);
   if (!cpu) return 0;
-  struct TaskSlot* slot = current_slot(cpu, registers);
+  struct TaskSlot* slot = current_slot(cpu, number, registers, now);
   if (!slot) return 0;
   __u64 called_at = slot->called_at;
   __u32 odd = begin_change(&slot->version);
