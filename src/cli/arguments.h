@@ -112,6 +112,7 @@ struct TopArguments {
   std::string history;
   double speed = 1;
   bool paused = false;
+  bool flight = false;
 };
 
 enum class Packing : uint8_t { None, Zstd };

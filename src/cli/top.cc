@@ -81,11 +81,14 @@ int fail(const Error& error) {
 }
 
 // A way to end that is no failure: by the signal that asked for it, as shells see it.
-int run_console(top::Timeline& timeline, top::Board& board, const top::Pace& pace) {
+int run_console(top::Timeline& timeline, top::Board& board, const top::Pace& pace, bool flies) {
+  top::Recordings recordings;
+  if (flies)
+    if (Status status = recordings.fly(); !status) return fail(status.error());
   Result<top::Terminal> terminal = top::Terminal::open();
   if (!terminal) return fail(terminal.error());
   Result<int> ended = [&] {
-    top::Console console(timeline, board, *std::move(terminal), pace);
+    top::Console console(timeline, board, recordings, *std::move(terminal), pace);
     return console.run();
   }();
   if (!ended) return fail(ended.error());
@@ -103,6 +106,8 @@ int run(const TopArguments& arguments) {
   const Result<period::History::Bounds> bounds = parse_history(arguments.history);
   if (!bounds) return usage("--history", bounds.error());
   const bool is_live = arguments.paths.empty();
+  if (arguments.flight && (!is_live || arguments.batch || arguments.json))
+    return usage("--flight", {{}, std::nullopt, "is for this machine, on a screen"});
   top::UserNames users(is_live);
   top::Board board(users);
   const std::vector<top::Screen> screens = screens_of(arguments);
@@ -121,7 +126,8 @@ int run(const TopArguments& arguments) {
   if (!feed) return fail(feed.error());
   top::Timeline timeline(*std::move(feed), *bounds);
   const top::Pace pace{*delay, arguments.count, arguments.speed, arguments.paused};
-  if (!arguments.batch && !arguments.json) return run_console(timeline, board, pace);
+  if (!arguments.batch && !arguments.json)
+    return run_console(timeline, board, pace, arguments.flight);
   const auto style = arguments.json ? top::BatchStyle::Json : top::BatchStyle::Text;
   const Status done = top::run_batch(timeline, board, screens, style, pace, batch_width());
   return done ? kExitFine : fail(done.error());

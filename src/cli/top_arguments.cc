@@ -41,6 +41,8 @@ CLI::App* add_top(CLI::App& app, TopArguments& arguments) {
   top->add_option("--speed", arguments.speed, "How fast a recording is played: 2 is twice as fast")
       ->check(CLI::Range(1.0 / 1024, 1024.0).description(""))
       ->type_name("X");
+  top->add_flag("--flight", arguments.flight,
+                "Keep the last events in memory besides: w saves them, too, as a recording");
   top->add_flag("--paused", arguments.paused, "Do not play a recording, step by step");
   top->footer(
       "F1 shows all keys. Space pauses, left and right go back and forth in time, : jumps.\n\n"

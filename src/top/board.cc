@@ -344,6 +344,8 @@ Order Board::press_character(const Key& key) {
     case U'w':
       prompt_.ask(Asked::Save);
       return {};
+    case U'r':
+      return {Wish::Record};
     case U'n':
       search(1, false);
       return {};

@@ -37,6 +37,7 @@ enum class Wish : uint8_t {
   NextMoment,      // of the last jump's condition
   PreviousMoment,  // the same
   Save,            // into the file that the text names
+  Record,          // events beside the view, or end that
   Stop,            // as Ctrl-Z does
   Redraw,
   Quit,

@@ -24,9 +24,11 @@ int64_t monotonic_now() {
 
 }  // namespace
 
-Console::Console(Timeline& timeline, Board& board, Terminal terminal, const Pace& pace)
+Console::Console(Timeline& timeline, Board& board, Recordings& recordings, Terminal terminal,
+                 const Pace& pace)
     : timeline_(timeline),
       board_(board),
+      recordings_(recordings),
       terminal_(std::move(terminal)),
       pace_(pace),
       wanted_(board.wants()) {}
@@ -66,6 +68,7 @@ int64_t Console::interval() const {
 }
 
 void Console::at_time() {
+  see_recordings();
   if (timeline_.feed().is_live()) {
     take_live();
   } else if (!pace_.is_paused) {
@@ -129,6 +132,7 @@ Status Console::draw() {
                 .speed = pace_.speed,
                 .shortfalls = timeline_.feed().shortfalls(),
                 .message = message_,
+                .beside = beside_,
                 .is_alarm = is_alarm_,
                 .history = has_table ? &timeline_.history() : nullptr,
                 .position = timeline_.position()};
@@ -189,6 +193,9 @@ void Console::obey(const Order& order) {
       break;
     case Wish::Save:
       save(order.text);
+      break;
+    case Wish::Record:
+      record();
       break;
     case Wish::Stop:
       terminal_.stop();
@@ -277,7 +284,34 @@ void Console::save(const std::string& path) {
   if (timeline_.empty()) return;
   if (Status saved = timeline_.save(path); !saved) return say(saved.error().text(), true);
   const size_t count = timeline_.history().size();
-  say(fmt::format("{} period{} saved in {}", count, count == 1 ? "" : "s", path));
+  std::string saved = fmt::format("{} period{} saved in {}", count, count == 1 ? "" : "s", path);
+  if (recordings_.is_flying()) {
+    const Result<std::string> events = recordings_.save_flight(path + ".events");
+    if (!events) return say(events.error().text(), true);
+    saved += ", " + *events;
+  }
+  say(std::move(saved));
+}
+
+void Console::record() {
+  if (!timeline_.feed().is_live()) return say("this is a recording already");
+  const Result<std::string> done = recordings_.toggle();
+  say(done ? *done : done.error().text(), /*is_alarm=*/!done);
+  see_recordings();
+}
+
+// What became of them, and what they cost: their own CPU time, in percent of one CPU.
+void Console::see_recordings() {
+  if (const auto news = recordings_.news())
+    say(*news ? **news : news->error().text(), /*is_alarm=*/!*news);
+  beside_.clear();
+  const int64_t now = monotonic_now();
+  const auto passed = static_cast<double>(std::max<int64_t>(now - beside_at_, 1));
+  beside_at_ = now;
+  if (!recordings_.is_recording() && !recordings_.is_flying()) return;
+  beside_ = fmt::format("{}{}{:.1f}%", recordings_.is_recording() ? "REC " : "",
+                        recordings_.is_flying() ? "FLIGHT " : "",
+                        100 * static_cast<double>(recordings_.take_cost_ns()) / passed);
 }
 
 }  // namespace strata::top

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "top/board.h"
+#include "top/recordings.h"
 #include "top/terminal.h"
 #include "top/timeline.h"
 
@@ -23,7 +24,8 @@ struct Pace {
 // The view of a timeline on a terminal: waits for keys and for the time, and does what they want.
 class Console {
  public:
-  Console(Timeline& timeline, Board& board, Terminal terminal, const Pace& pace);
+  Console(Timeline& timeline, Board& board, Recordings& recordings, Terminal terminal,
+          const Pace& pace);
 
   // Until somebody has seen enough. An error where the terminal has gone; a signal that ended it,
   // or 0.
@@ -39,6 +41,8 @@ class Console {
   void jump(const std::string& text);
   void jump_to_moment(int step);
   void save(const std::string& path);
+  void record();
+  void see_recordings();
   void change_speed(double factor);
   void show();
   void say(std::string message, bool is_alarm = false);
@@ -50,6 +54,7 @@ class Console {
 
   Timeline& timeline_;
   Board& board_;
+  Recordings& recordings_;
   Terminal terminal_;
   Pace pace_;
   Grid grid_{0, 0};
@@ -63,6 +68,8 @@ class Console {
   std::optional<LineFilter> sought_;  // by the last jump
   bool is_awaited_ = false;           // in what is still to come
   int64_t first_begin_ = 0;
+  std::string beside_;  // of the recordings, for the first line
+  int64_t beside_at_ = 0;
 };
 
 }  // namespace strata::top

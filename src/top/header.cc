@@ -266,7 +266,7 @@ void draw_title(const period::Table& table, const Machine& machine, const Moment
   // The day is said once.
   if (table.clock == "epoch" && begin.substr(0, 10) == end.substr(0, 10)) end.erase(0, 11);
   const std::string period = begin + " – " + end;
-  const std::string going = going_text(moment);
+  const std::string going = going_text(moment) + (moment.beside.empty() ? "" : " " + moment.beside);
   const size_t taken = period.size() - 2 + going.size() + 2;  // a dash is three bytes
   const auto most = static_cast<unsigned>(grid.width() > taken + 4 ? grid.width() - taken : 4);
   const unsigned at = grid.put(0, 0, machine.name.empty() ? "?" : machine.name, Style::Bold, most);

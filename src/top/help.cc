@@ -14,7 +14,7 @@ struct Help {
   std::string_view meaning;
 };
 
-constexpr std::array<Help, 42> kHelp = {{
+constexpr std::array<Help, 43> kHelp = {{
     {"F2", "CPU time of processes"},
     {"F3", "performance counters"},
     {"F4", "I/O of processes"},
@@ -43,6 +43,7 @@ constexpr std::array<Help, 42> kHelp = {{
     {"; ,", "next such moment; previous"},
     {"+ -", "play faster, slower"},
     {"w", "save what is kept"},
+    {"r", "record events; end that"},
     {"Ctrl-L", "draw again"},
     {"Ctrl-Z", "stop the program"},
     {"", ""},

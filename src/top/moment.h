@@ -24,6 +24,7 @@ struct Moment {
   double speed = 1;                          // of a recording that is played
   std::vector<std::string> shortfalls = {};  // of the feed
   std::string message = {};                  // for a moment: what a key has led to
+  std::string beside = {};                   // what is recorded besides, in a word or two
   bool is_alarm = false;                     // the message is of something that went wrong
   const period::History* history = nullptr;  // the tables that are kept
   size_t position = 0;                       // of the table on screen in it

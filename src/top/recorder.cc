@@ -85,7 +85,12 @@ Recorder::Recorder(Recorder&& other) noexcept
       life_(std::move(other.life_)),
       said_(std::move(other.said_)) {}
 
-Recorder::~Recorder() { (void)stop(); }
+Recorder::~Recorder() {
+  end();
+  if (process_ <= 0) return;
+  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
 
 std::optional<record::SessionEntry> Recorder::session() const {
   for (record::SessionEntry& entry : record::list_sessions())
@@ -96,22 +101,13 @@ std::optional<record::SessionEntry> Recorder::session() const {
 
 Status Recorder::alive() {
   int status = 0;
-  if (process_ > 0 && waitpid(process_, &status, WNOHANG) != process_) return {};
+  if (process_ <= 0 || waitpid(process_, &status, WNOHANG) != process_) return {};
+  process_ = -1;
+  if (!life_ && WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   return ended(status);
 }
 
-Status Recorder::stop() {
-  if (process_ <= 0) return {};
-  life_.reset();
-  int status = 0;
-  while (waitpid(process_, &status, 0) < 0)
-    if (errno != EINTR) break;
-  process_ = -1;
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? Status() : ended(status);
-}
-
-Status Recorder::ended(int status) {
-  process_ = -1;
+Status Recorder::ended(int status) const {
   std::string text(kMostSaid, '\0');
   const ssize_t size = pread(said_.get(), text.data(), text.size(), 0);
   text.resize(size > 0 ? static_cast<size_t>(size) : 0);

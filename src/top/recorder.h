@@ -32,10 +32,11 @@ class Recorder {
   const std::string& folder() const { return folder_; }
   // Its session, once that records.
   std::optional<record::SessionEntry> session() const;
-  // Empty: it records, or is about to. An error where it has ended by itself: what it said.
+  // It ends its recording, which takes a while: has_ended() then.
+  void end() { life_.reset(); }
+  // An error where it could not record, or not finish: what it said.
   Status alive();
-  // It ends its recording now. An error where that cannot be finished.
-  Status stop();
+  bool has_ended() const { return process_ <= 0; }
   // That it has taken so far.
   std::chrono::nanoseconds cpu_time() const;
 
@@ -48,7 +49,7 @@ class Recorder {
         life_(std::move(life)),
         said_(std::move(said)) {}
 
-  Status ended(int status);
+  Status ended(int status) const;
 
   pid_t process_;  // negative: it has ended
   std::string session_;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "top/ring_feed.h"
 
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
@@ -17,6 +15,7 @@
 
 #include "record/follow_session.h"
 #include "state/pass.h"
+#include "top/own_folder.h"
 #include "top/recorder.h"
 #include "trace/trace.h"
 
@@ -36,7 +35,6 @@ constexpr auto kMostForTable = 5s;
 // What an event costs who causes it: about what tracing switches, wake-ups and system calls took on
 // machines where that was measured.
 constexpr uint64_t kEventCost = 300;
-constexpr std::string_view kEnding = ".rings";
 
 std::vector<std::string> options_for(Groups groups) {
   std::vector<std::string> events = {
@@ -60,22 +58,6 @@ std::vector<std::string> options_for(Groups groups) {
   return options;
 }
 
-// The folder of this process, in memory. What others left there who were killed is removed.
-Result<std::string> own_folder() {
-  Result<std::string> folder = record::registry_folder();
-  if (!folder) return folder;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(*folder, ignored)) {
-    const std::string name = entry.path().filename();
-    pid_t owner = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), owner);
-    if (error == std::errc() && end == &*name.end() - kEnding.size() && name.ends_with(kEnding) &&
-        kill(owner, 0) != 0 && errno == ESRCH)
-      std::filesystem::remove_all(entry.path(), ignored);
-  }
-  return *folder + "/" + std::to_string(getpid()) + std::string(kEnding);
-}
-
 std::chrono::nanoseconds own_cpu_time() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -86,7 +68,7 @@ std::chrono::nanoseconds own_cpu_time() {
 class Following {
  public:
   static Result<std::unique_ptr<Following>> start(Groups groups) {
-    Result<std::string> folder = own_folder();
+    Result<std::string> folder = own_folder("rings");
     if (!folder) return std::move(folder).error();
     Result<Recorder> recorder =
         Recorder::start("top-" + std::to_string(getpid()), *folder, options_for(groups));
@@ -104,29 +86,30 @@ class Following {
       is_enough_ = true;
     }
     if (thread_.joinable()) thread_.join();
-    (void)recorder_.stop();
+    const std::string folder = recorder_->folder();
+    recorder_.reset();  // it ends first
     std::error_code ignored;
-    std::filesystem::remove_all(recorder_.folder(), ignored);
+    std::filesystem::remove_all(folder, ignored);
   }
 
   // All that was cut since the last call, as one.
   Result<Table> take() {
     std::unique_lock lock(mutex_);
     if (!more_.wait_for(lock, kMostForTable, [&] { return has_ended_ || !tables_.empty(); }))
-      return Error{recorder_.folder(), std::nullopt, "no event came for five seconds"};
+      return Error{recorder_->folder(), std::nullopt, "no event came for five seconds"};
     if (tables_.empty()) {
-      if (Status alive = recorder_.alive(); !alive) return alive.error();
-      return problem_.value_or(Error{recorder_.folder(), std::nullopt, "the recording has ended"});
+      if (Status alive = recorder_->alive(); !alive) return alive.error();
+      return problem_.value_or(Error{recorder_->folder(), std::nullopt, "the recording has ended"});
     }
     std::vector<Table> pieces = std::exchange(tables_, {});
     lock.unlock();
     Table sum = std::move(pieces.front());
     for (size_t i = 1; i < pieces.size(); ++i)
-      if (!sum.append(pieces[i])) return Error{recorder_.folder(), std::nullopt, "skips a time"};
+      if (!sum.append(pieces[i])) return Error{recorder_->folder(), std::nullopt, "skips a time"};
     return sum;
   }
 
-  std::chrono::nanoseconds cpu_time() const { return recorder_.cpu_time() + own_cpu_time(); }
+  std::chrono::nanoseconds cpu_time() const { return recorder_->cpu_time() + own_cpu_time(); }
 
  private:
   explicit Following(Recorder recorder) : recorder_(std::move(recorder)) {}
@@ -134,8 +117,8 @@ class Following {
   // Until it records.
   Status await() {
     for (const auto end = std::chrono::steady_clock::now() + kMostForStart;;) {
-      if (Status alive = recorder_.alive(); !alive) return alive;
-      if (const std::optional<record::SessionEntry> session = recorder_.session()) {
+      if (Status alive = recorder_->alive(); !alive) return alive;
+      if (const std::optional<record::SessionEntry> session = recorder_->session()) {
         Result<record::FollowedRecording> followed = record::follow_recording(*session);
         if (followed) {
           followed_ = *std::move(followed);
@@ -143,7 +126,7 @@ class Following {
         }
         if (std::chrono::steady_clock::now() > end) return std::move(followed).error();
       } else if (std::chrono::steady_clock::now() > end) {
-        return Error{recorder_.folder(), std::nullopt, "the recorder has not begun yet"};
+        return Error{recorder_->folder(), std::nullopt, "the recorder has not begun yet"};
       }
       std::this_thread::sleep_for(kBetweenLooks);
     }
@@ -173,7 +156,7 @@ class Following {
     more_.notify_one();
   }
 
-  Recorder recorder_;
+  std::optional<Recorder> recorder_;
   record::FollowedRecording followed_;
   std::mutex mutex_;  // of all below but the thread
   std::condition_variable more_;
