@@ -8,6 +8,7 @@
 #include "live/call_watch.h"
 #include "live/cgroup_names.h"
 #include "live/cpu_rows.h"
+#include "live/interface_counters.h"
 #include "live/machine_files.h"
 #include "live/marks.h"
 #include "live/programs.h"
@@ -68,13 +69,15 @@ class MachineFeed final : public period::Feed {
         tasks_(programs_->memory(), cgroups_) {}
   void begin();
   uint64_t copy();
+  void tell_totals(bool wanted);
 
   const Limits limits_;
   std::unique_ptr<TaskPrograms> programs_;
   CgroupNames cgroups_;
   CpuRows cpus_;
   TaskRows tasks_;
-  MachineFiles files_;
+  InterfaceCounters interfaces_;
+  std::unique_ptr<MachineFiles> files_;
   std::unique_ptr<CallWatch> calls_;
   std::unique_ptr<TimeWatch> times_;
   Groups told_;
@@ -103,7 +106,7 @@ uint64_t MachineFeed::copy() {
 void MachineFeed::begin() {
   cgroups_.allow(kCgroupsAtStart);
   period::Machine nobody;
-  files_.tell(nobody);
+  interfaces_.tell(nobody);
   offset_ = static_cast<int64_t>(now_on(CLOCK_REALTIME) - now());
   own_time_ = now_on(CLOCK_PROCESS_CPUTIME_ID);
   begin_ = copy();
@@ -125,13 +128,23 @@ Result<std::optional<period::Table>> MachineFeed::next() {
   if (calls_) calls_->tell(machine);
   if (times_) times_->tell(machine);
   cgroups_.allow(kCgroupsATable);
-  files_.tell(machine);
+  interfaces_.tell(machine);
+  if (files_) files_->tell(machine);
   machine.add_up();
   mark(told(), machine.marks);
   const uint64_t own_time = now_on(CLOCK_PROCESS_CPUTIME_ID);
   machine.values.set(Column::Observer, own_time - std::exchange(own_time_, own_time));
   begin_ = end;
   return std::optional(std::move(table));
+}
+
+// From now on: what was counted before is that from which to count.
+void MachineFeed::tell_totals(bool wanted) {
+  if (wanted) told_.add(Group::Totals);
+  if (wanted == (files_ != nullptr)) return;
+  files_ = wanted ? std::make_unique<MachineFiles>() : nullptr;
+  period::Machine nobody;
+  if (files_) files_->tell(nobody);
 }
 
 Status MachineFeed::want(Groups groups) {
@@ -148,7 +161,8 @@ Status MachineFeed::want(Groups groups) {
     }
     if (watched) told_.add(group);
   };
-  told_ = Groups();
+  told_ = Groups::least();
+  tell_totals(groups.has(Group::Totals));
   const CallChoice choice = {.times = groups.has(Group::Latencies),
                              .traffic = groups.has(Group::Io)};
   if (calls_ && calls_->choice() != choice) calls_.reset();
