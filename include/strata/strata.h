@@ -53,9 +53,9 @@ const char* strata_version(void);
 /* Room for the reason why something failed: a sentence. What is longer is cut. */
 #define STRATA_WHY 1024
 
-/* The running machine, which takes the rights that `strata record` takes. `groups` is what to tell
- * of: "cpu", or several with commas between them, "cpu,calls,io,vm,perf,latency,totals"; "all" is
- * all of them. Each costs those who are watched. NULL: why not is in `why`, which may be NULL. */
+/* The running machine, which takes root, or CAP_BPF and CAP_PERFMON. `groups` is what to tell of:
+ * "cpu", or several with commas between them, "cpu,calls,io,vm,perf,latency,totals"; "all" is all
+ * of them. Each costs those who are watched. NULL: why not is in `why`, which may be NULL. */
 strata_feed* strata_feed_open_machine(const char* groups, char* why, size_t size);
 
 /* Recordings and traces, taken together, in tables of `period_ns`; or a file of lines that

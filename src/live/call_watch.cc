@@ -67,9 +67,9 @@ void CallWatch::tell_traffic(period::Machine& machine) {
   }
   open_rows_.tell({keys_.data(), size}, {opens_.data(), size}, machine);
 
-  // Who has been idle for long makes room; where there is little of it, who is idle.
-  constexpr uint32_t kLong = 10;
-  const std::vector<OpenKey> idle = open_rows_.idle_since(size > keys_.size() / 4 * 3 ? 1 : kLong);
+  // Who has been idle for a while makes room; where there is little of it, who is idle.
+  constexpr uint32_t kWhile = 3;
+  const std::vector<OpenKey> idle = open_rows_.idle_since(size > keys_.size() / 4 * 3 ? 1 : kWhile);
   if (idle.empty()) return;
   auto count = static_cast<uint32_t>(idle.size());
   bpf_map_delete_batch(map, idle.data(), &count, nullptr);

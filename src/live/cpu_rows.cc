@@ -8,6 +8,10 @@ namespace {
 
 using period::Column;
 
+// What a run costs besides its own time: getting there and back, and for system calls the longer
+// way through the kernel. By the slow-down of a ping-pong (docs/live.md).
+constexpr uint64_t kAroundNs = 80;
+
 std::array<uint64_t, kCpuDoings> sums_at(const CpuSlot& slot, uint64_t moment) {
   std::array<uint64_t, kCpuDoings> sums;
   std::ranges::copy(slot.ns, sums.begin());
@@ -64,6 +68,7 @@ void CpuRows::tell(uint64_t end, bool tells_calls, period::Machine& machine) {
     Known now{.slot = copies_[number]};
     now.at_edge = sums_at(now.slot, end);
     Known& before = known_[number];
+    if (now.slot.runs == 0) continue;  // it may be possible, but is not there
     period::CpuRow& row = machine.cpus.emplace_back();
     row.number = static_cast<uint32_t>(number);
     row.tid = now.slot.tid;
@@ -76,7 +81,8 @@ void CpuRows::tell(uint64_t end, bool tells_calls, period::Machine& machine) {
     machine.values.add(Column::MissedSwitches, slot.missed_switches - before.slot.missed_switches);
     machine.values.add(Column::NoRoom, slot.no_room - before.slot.no_room);
     machine.values.add(Column::Observing,
-                       (slot.measured_ns - before.slot.measured_ns) * kMeasuredOf);
+                       (slot.measured_ns - before.slot.measured_ns) * kMeasuredOf +
+                           row.values[Column::Events] * kAroundNs);
     threads += slot.born - slot.ended;
     processes += slot.born_processes - slot.ended_processes;
     before = now;

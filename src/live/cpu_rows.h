@@ -20,7 +20,8 @@ class CpuRows {
   void copy();
   // Periods begin here, with what was copied.
   void begin(uint64_t moment);
-  // What happened up to `end`, when they were copied, since the last call.
+  // What happened up to `end`, when they were copied, since the last call. A CPU of which nothing
+  // was ever heard has no row.
   void tell(uint64_t end, bool tells_calls, period::Machine& machine);
 
  private:

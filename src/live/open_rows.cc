@@ -10,6 +10,8 @@
 #include <array>
 #include <climits>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -72,6 +74,15 @@ uint64_t bytes_of(const period::DescriptorRow& row) {
 
 }  // namespace
 
+size_t OpenRows::Hash::operator()(const OpenKey& key) const {
+  const std::string_view bytes(reinterpret_cast<const char*>(&key), sizeof key);
+  return std::hash<std::string_view>()(bytes);
+}
+
+bool OpenRows::Same::operator()(const OpenKey& one, const OpenKey& other) const {
+  return std::memcmp(&one, &other, sizeof one) == 0;
+}
+
 std::string kind_of(const OpenFile& open) { return std::string(state::name_of(file_kind(open))); }
 
 std::string name_of(const OpenKey& key, const OpenFile& open) {
@@ -90,14 +101,14 @@ std::string name_of(const OpenKey& key, const OpenFile& open) {
 void OpenRows::tell(std::span<const OpenKey> keys, std::span<const OpenFile> opens,
                     period::Machine& machine) {
   struct Told {
-    Known* known;
+    std::pair<const OpenKey, Known>* known;
     period::DescriptorRow row;
   };
   std::vector<Told> told;
   for (size_t i = 0; i < keys.size(); ++i) {
-    Known& known = known_[place_of(keys[i])];
-    known.key = keys[i];
-    Told next{&known, {}};
+    const auto at = known_.try_emplace(keys[i]).first;
+    Known& known = at->second;
+    Told next{&*at, {}};
     put_difference(std::exchange(known.open, opens[i]), opens[i], next.row.values);
     known.idle_tables = next.row.values.is_zero() ? known.idle_tables + 1 : 0;
     if (known.idle_tables != 0) continue;
@@ -116,9 +127,10 @@ void OpenRows::tell(std::span<const OpenKey> keys, std::span<const OpenFile> ope
   for (auto& [known, row] : told) {
     const bool has_path = row.kind == state::name_of(state::FileKind::File) ||
                           row.kind == state::name_of(state::FileKind::Device);
-    if (has_path && known->path.empty() && looked_up++ < kLookUps)
-      known->path = path_of(known->key, known->open);
-    row.name = known->path.empty() ? name_of(known->key, known->open) : known->path;
+    auto& [key, file_known] = *known;
+    std::string& path = file_known.path;
+    if (has_path && path.empty() && looked_up++ < kLookUps) path = path_of(key, file_known.open);
+    row.name = path.empty() ? name_of(key, file_known.open) : path;
     period::FileRow& file = files[{row.device, row.inode}];
     file.identity = row.identity;
     file.device = row.device;
@@ -134,13 +146,13 @@ void OpenRows::tell(std::span<const OpenKey> keys, std::span<const OpenFile> ope
 
 std::vector<OpenKey> OpenRows::idle_since(uint32_t tables) const {
   std::vector<OpenKey> idle;
-  for (const auto& [place, known] : known_)
-    if (known.idle_tables >= tables) idle.push_back(known.key);
+  for (const auto& [key, known] : known_)
+    if (known.idle_tables >= tables) idle.push_back(key);
   return idle;
 }
 
 void OpenRows::forget(std::span<const OpenKey> keys) {
-  for (const OpenKey& key : keys) known_.erase(place_of(key));
+  for (const OpenKey& key : keys) known_.erase(key);
 }
 
 }  // namespace strata::live

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
-#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "live/bpf/layout.h"
@@ -24,18 +23,18 @@ class OpenRows {
   void forget(std::span<const OpenKey> keys);
 
  private:
-  // As the kernel has no order of its own for them.
-  using Place = std::tuple<int32_t, int32_t, uint64_t, uint64_t>;
-  static Place place_of(const OpenKey& key) {
-    return {key.pid, key.descriptor, key.device, key.inode};
-  }
+  struct Hash {
+    size_t operator()(const OpenKey& key) const;
+  };
+  struct Same {
+    bool operator()(const OpenKey& one, const OpenKey& other) const;
+  };
   struct Known {
-    OpenKey key = {};
     OpenFile open = {};
     uint32_t idle_tables = 0;
     std::string path = {};  // where it was looked up
   };
-  std::map<Place, Known> known_;
+  std::unordered_map<OpenKey, Known, Hash, Same> known_;
 };
 
 // The kind and the name of what a descriptor leads to, as the kernel tells them; the last part of a

@@ -11,7 +11,8 @@ namespace {
 using period::Column;
 
 TEST(CpuRows, ACpuIdlesUntilASwitchTellsOtherwise) {
-  MadeUpMemory made_up(1, 2);
+  MadeUpMemory made_up(1, 3);
+  made_up.cpu(0).runs = made_up.cpu(1).runs = 1;  // the third is not there
   CpuRows rows(made_up.memory(), 50);
   rows.copy();
   rows.begin(100);
@@ -38,6 +39,7 @@ TEST(CpuRows, TimesOfACpuAddUpToThePeriod) {
   cpu.interrupted_ns[kCpuIdles] = 40;
   cpu.interrupted_ns[kCpuRunsCall] = 2;
   cpu.switches = 5;
+  cpu.runs = 5;
   period::Machine machine;
   rows.copy();
   rows.tell(1000, true, machine);
@@ -54,6 +56,7 @@ TEST(CpuRows, TheTicksSplitWhatProgramsRan) {
   CpuRows rows(made_up.memory(), 0);
   rows.copy();
   rows.begin(0);
+  made_up.cpu(0).runs = 1;
   made_up.cpu(0).doing = kCpuRuns;
   made_up.cpu(0).tick_user_ns = 90'000'000;
   made_up.cpu(0).tick_system_ns = 10'000'000;
@@ -71,6 +74,7 @@ TEST(CpuRows, ThreadsAreThoseOfTheStartAndTheBornWithoutTheEnded) {
   made_up.control().processes = 40;
   rows.copy();
   rows.begin(0);
+  made_up.cpu(0).runs = made_up.cpu(1).runs = 1;
   made_up.cpu(0).born = 7;
   made_up.cpu(1).ended = 10;  // where they were born does not matter
   made_up.cpu(1).no_room = 3;

@@ -32,6 +32,7 @@ inline Table full_table(int64_t begin, int64_t end) {
   task.cgroup = "/a/b";
   task.vm = "vm-7";
   task.vcpu = 0;
+  task.parent = 6;
   task.is_kernel = task.was_born = task.has_ended = true;
   task.exit_code = 3;
   task.exit_signal = 9;
