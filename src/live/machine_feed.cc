@@ -59,7 +59,7 @@ class MachineFeed final : public period::Feed {
   }
   Status want(Groups groups) override;
   Groups told() const override { return told_; }
-  std::vector<std::string> shortfalls() const override { return {}; }
+  std::vector<std::string> shortfalls() const override;
 
  private:
   MachineFeed(std::unique_ptr<TaskPrograms> programs, const Limits& limits)
@@ -85,6 +85,8 @@ class MachineFeed final : public period::Feed {
   uint64_t begin_ = 0;  // of the next table
   int64_t offset_ = 0;  // from the programs' clock to the epoch
   uint64_t own_time_ = 0;
+  uint64_t no_room_ = 0;  // since the beginning
+  uint64_t missed_switches_ = 0;
 };
 
 // Who copies may lose the CPU in the midst of it, and then copies again. Returns when it began to.
@@ -134,8 +136,21 @@ Result<std::optional<period::Table>> MachineFeed::next() {
   mark(told(), machine.marks);
   const uint64_t own_time = now_on(CLOCK_PROCESS_CPUTIME_ID);
   machine.values.set(Column::Observer, own_time - std::exchange(own_time_, own_time));
+  no_room_ += machine.values[Column::NoRoom];
+  missed_switches_ += machine.values[Column::MissedSwitches];
   begin_ = end;
   return std::optional(std::move(table));
+}
+
+std::vector<std::string> MachineFeed::shortfalls() const {
+  std::vector<std::string> shortfalls;
+  if (no_room_ > 0)
+    shortfalls.push_back(std::to_string(no_room_) +
+                         " times a task or descriptor was missing, for want of room");
+  if (missed_switches_ > 0)
+    shortfalls.push_back("the kernel left out " + std::to_string(missed_switches_) +
+                         " switches between tasks; when they were is estimated");
+  return shortfalls;
 }
 
 // From now on: what was counted before is that from which to count.

@@ -33,7 +33,9 @@ using namespace std::chrono_literals;
 using period::Column;
 using testing::AllOf;
 using testing::AnyOf;
+using testing::Contains;
 using testing::Ge;
+using testing::HasSubstr;
 using testing::Le;
 
 class MachineFeed : public testing::Test {
@@ -232,6 +234,7 @@ TEST_F(MachineFeed, WhatDoesNotFitIsCountedAndCpusAreToldNevertheless) {
   const period::Machine& machine = table.machines[0];
   EXPECT_LE(machine.tasks.size(), 4);
   EXPECT_GT(machine.values[Column::NoRoom], 0);
+  EXPECT_THAT(feed_->shortfalls(), Contains(HasSubstr("for want of room")));
   uint64_t busy = 0;
   for (const period::CpuRow& cpu : machine.cpus)
     for (const Column column : {Column::User, Column::Syscall, Column::Unknown})

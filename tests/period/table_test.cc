@@ -74,6 +74,15 @@ TEST(Table, AppendsOnlyWhatFollows) {
   EXPECT_EQ(table.length(), 200);
 }
 
+TEST(Table, WhatOnlyTheMachineHasIsAddedUpAsWell) {
+  Table table = one(0, 100, {});
+  table.machines[0].values.set(Column::Observer, 7);
+  Table next = one(100, 200, {});
+  next.machines[0].values.set(Column::Observer, 5);
+  ASSERT_TRUE(table.append(next));
+  EXPECT_EQ(table.machines[0].values[Column::Observer], 12);
+}
+
 TEST(Table, ATaskWithoutARowGoesOnWithWhatItDid) {
   Table table = one(0, 100, {sleeper(7, 90, 10)});
   ASSERT_TRUE(table.append(one(100, 300, {})));

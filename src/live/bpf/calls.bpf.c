@@ -75,7 +75,8 @@ int BPF_PROG(on_return, struct pt_regs* registers, long result) {
   if (!cpu) return 0;
   struct TaskSlot* slot = current_slot(cpu, number, registers, now);
   if (!slot) return 0;
-  __u64 called_at = slot->called_at;
+  // The return from a signal's handler is that of no call, and traces do not have it.
+  __u64 called_at = (long)registers->orig_ax >= 0 ? slot->called_at : 0;
   __u32 odd = begin_change(&slot->version);
   change_mode(cpu, slot, kRunsInUser, kCpuRunsUser, now);
   slot->called_at = 0;

@@ -112,6 +112,7 @@ struct pt_regs {
   unsigned long di;
   unsigned long si;
   unsigned long dx;
+  unsigned long orig_ax;  // the call's number; negative: it does not return to who called it
 };
 
 struct task_io_accounting {

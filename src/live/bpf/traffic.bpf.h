@@ -13,7 +13,7 @@ struct {
   __type(value, struct OpenFile);
 } open_files SEC(".maps");
 
-enum { kFamily4 = 2, kFamily6 = 10 };
+enum { kFamily4 = 2, kFamily6 = 10, kFamilyOfGuests = 40 };
 
 static inline struct sock_common* socket_of(struct file* file) {
   struct socket* socket =
@@ -56,8 +56,10 @@ static __attribute__((noinline)) struct OpenFile* find_open(struct CpuSlot* cpu,
   return open;
 }
 
+// To another machine.
 static inline bool is_net(struct OpenFile* open) {
-  return (open->mode & kTypeMask) == kTypeSocket && open->family != kLocalFamily;
+  return (open->mode & kTypeMask) == kTypeSocket &&
+         (open->family == kFamily4 || open->family == kFamily6 || open->family == kFamilyOfGuests);
 }
 
 // Threads of a process share its descriptors.
