@@ -7,6 +7,8 @@
 #include <array>
 #include <charconv>
 
+#include "live/since.h"
+
 namespace strata::live {
 namespace {
 
@@ -54,16 +56,6 @@ std::optional<std::array<uint64_t, kCount>> numbers(std::string_view text) {
   return values;
 }
 
-// Of what is counted from boot on, what has come since; of what is so at the moment, that.
-template <typename Row>
-Row since(const Row& now, const typename Row::Values& before) {
-  Row row = now;
-  for (const Column column : Row::Values::kOrder)
-    if (info_of(column).combining == period::Combining::Sum)
-      row.values.take(column, before[column]);
-  return row;
-}
-
 }  // namespace
 
 std::optional<uint64_t> snmp_number(std::string_view text, std::string_view protocol,
@@ -80,21 +72,6 @@ std::optional<uint64_t> snmp_number(std::string_view text, std::string_view prot
     return std::nullopt;
   }
   return std::nullopt;
-}
-
-std::optional<period::InterfaceRow> parse_interface(std::string_view line) {
-  const size_t colon = line.rfind(':');  // an alias has one in its name
-  if (colon == std::string_view::npos) return std::nullopt;
-  std::string_view name = line.substr(0, colon);
-  const auto values = numbers<12>(line.substr(colon + 1));
-  if (!values) return std::nullopt;
-  period::InterfaceRow row{.name = std::string(next_word(name))};
-  row.values.set(Column::ReadBytes, (*values)[0]);
-  row.values.set(Column::PacketsIn, (*values)[1]);
-  row.values.set(Column::WrittenBytes, (*values)[8]);
-  row.values.set(Column::PacketsOut, (*values)[9]);
-  row.values.set(Column::PacketsRefused, (*values)[11]);
-  return row;
 }
 
 std::optional<period::DeviceRow> parse_device(std::string_view line) {
@@ -119,7 +96,6 @@ std::optional<period::DeviceRow> parse_device(std::string_view line) {
 MachineFiles::MachineFiles()
     : open_files_{open_file("/proc/sys/fs/file-nr")},
       connections_{open_file("/proc/net/snmp")},
-      interfaces_{open_file("/proc/net/dev")},
       devices_{open_file("/proc/diskstats")} {}
 
 // Such files tell a page at a time, and their end by an empty one.
@@ -143,19 +119,7 @@ void MachineFiles::tell(period::Machine& machine) {
   machine.values.set(
       Column::Connections,
       snmp_number(read(connections_), "Tcp:", "CurrEstab").value_or(period::kUnknownCell));
-  tell_interfaces(read(interfaces_), machine);
   tell_devices(read(devices_), machine);
-}
-
-void MachineFiles::tell_interfaces(std::string_view text, period::Machine& machine) {
-  std::map<std::string, period::InterfaceRow::Values> now;
-  while (!text.empty()) {
-    const std::optional<period::InterfaceRow> row = parse_interface(next_line(text));
-    if (!row) continue;
-    now[row->name] = row->values;
-    machine.interfaces.push_back(since(*row, interfaces_before_[row->name]));
-  }
-  interfaces_before_ = std::move(now);
 }
 
 void MachineFiles::tell_devices(std::string_view text, period::Machine& machine) {

@@ -12,7 +12,7 @@
 namespace strata::live {
 
 // What the kernel counts for the whole machine anyway, in a few files that stay open: open files,
-// TCP connections, interfaces and block devices.
+// TCP connections and block devices.
 class MachineFiles {
  public:
   MachineFiles();
@@ -26,15 +26,12 @@ class MachineFiles {
     std::string text = {};
   };
   static std::string_view read(File& file);
-  void tell_interfaces(std::string_view text, period::Machine& machine);
   void tell_devices(std::string_view text, period::Machine& machine);
   bool is_partition(uint32_t device);
 
   File open_files_;
   File connections_;
-  File interfaces_;
   File devices_;
-  std::map<std::string, period::InterfaceRow::Values> interfaces_before_;
   std::map<uint32_t, period::DeviceRow::Values> devices_before_;
   std::map<uint32_t, bool> partitions_;
 };
@@ -43,8 +40,6 @@ class MachineFiles {
 // a line of headings and one of numbers.
 std::optional<uint64_t> snmp_number(std::string_view text, std::string_view protocol,
                                     std::string_view heading);
-// Of a line of /proc/net/dev; nothing where it is none of an interface.
-std::optional<period::InterfaceRow> parse_interface(std::string_view line);
 // Of a line of /proc/diskstats.
 std::optional<period::DeviceRow> parse_device(std::string_view line);
 

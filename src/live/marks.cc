@@ -25,6 +25,12 @@ void mark(period::Groups told, period::Marks& marks) {
     mark_all(Certainty::Unknown,
              {WaitNet, WaitFutex, WaitPipe, WaitTimer, WaitPoll, WaitChild, WaitFault, Syscalls});
   }
+  if (!told.has(Group::Totals)) {
+    mark_all(Certainty::Unknown, {OpenFiles, Connections});
+    for (const period::ColumnInfo& info : period::kColumns)
+      if (has_column(RowKind::Device, info.id))
+        marks.set(RowKind::Device, info.id, Certainty::Unknown);
+  }
   if (!told.has(Group::Io)) {
     for (const RowKind kind : {RowKind::Task, RowKind::File, RowKind::Descriptor})
       for (const Column column : {InCalls, Opens, Reads, Writes, ReadBytes, WrittenBytes,

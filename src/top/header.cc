@@ -201,24 +201,25 @@ class Counts {
 };
 
 // What was seen and what was not, and what seeing it cost.
-void draw_watching(const Machine& machine, period::Source source, const Scale& scale, Grid& grid,
-                   unsigned row) {
+void draw_watching(const Machine& machine, const Scale& scale, Grid& grid, unsigned row) {
   const auto& values = machine.values;
   Line line(grid, row);
   const Value events = cell_value(machine, machine, Column::Events);
   line.put(text_of(events, Shown::PerSecond, scale),
            events.kind == Value::Kind::Unknown ? Style::Unknown : Style::Bold);
   line.put(" events/s  ", Style::Dim);
-  const auto alarm = [&](Column column, std::string_view before, std::string_view behind) {
+  const auto alarm = [&](Column column, std::string_view before, std::string_view behind,
+                         Style style = Style::Error) {
     if (values[column] == 0 || values[column] == period::kUnknownCell) return;
-    line.put(fmt::format("{}{}{}  ", before, grouped_number(values[column]), behind), Style::Error);
+    line.put(fmt::format("{}{}{}  ", before, grouped_number(values[column]), behind), style);
   };
   if (values[Column::LostEvents] + values[Column::Losses] == 0) line.put("lost 0  ", Style::Dim);
   alarm(Column::LostEvents, "lost ", "");
   if (values[Column::LostEvents] == 0) alarm(Column::Losses, "lost some, ", " times");
-  alarm(Column::MissedSwitches, "missed ", " switches");
+  // The kernel did not tell of them; what they left unknown is in the unknown time.
+  alarm(Column::MissedSwitches, "missed ", " switches", Style::Warning);
   alarm(Column::NoRoom, "no room for ", "");
-  if (source != period::Source::Live) return;
+  if (values[Column::Observer] == 0 || values[Column::Observer] == period::kUnknownCell) return;
   // In percent of one CPU.
   const auto cost = [&](Column column, std::string_view what) {
     const Value value = cell_value(machine, machine, column);
@@ -288,7 +289,7 @@ unsigned draw_header(const period::Table& table, const Machine& machine, const M
       .put(Column::Connections, "connections")
       .put_traffic("net", machine.interfaces)
       .put_traffic("disk", machine.devices);
-  draw_watching(machine, table.source, scale, grid, row++);
+  draw_watching(machine, scale, grid, row++);
   return row;
 }
 

@@ -2,10 +2,19 @@
 //
 // This machine through the C interface, beside what the kernel says of our own thread.
 #include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <vector>
 
+#include "base/file_descriptor.h"
+#include "kernel/perf_event.h"
 #include "lib/c_handles.h"
 
 namespace strata::lib {
@@ -93,6 +102,49 @@ TEST_F(Machine, IsToldWithoutFilesOfProc) {
   const strata_row machine = strata_table_row(table.get(), 0, STRATA_ROW_MACHINE, 0);
   EXPECT_EQ(strata_row_certainty(machine, strata_column("open_files")), STRATA_UNKNOWN);
   EXPECT_GT(strata_table_rows(table.get(), 0, STRATA_ROW_INTERFACE), 0u);
+}
+
+TEST_F(Machine, TakesNoMoreSystemCallsWithMoreProcesses) {
+  std::ifstream file("/sys/kernel/tracing/events/raw_syscalls/sys_enter/id");
+  uint64_t id = 0;
+  if (!(file >> id)) GTEST_SKIP() << "system calls cannot be counted here";
+  perf_event_attr attributes = kernel::perf_attributes(PERF_TYPE_TRACEPOINT, id);
+  const FileDescriptor counter(kernel::open_perf_event(attributes, 0, -1, -1));
+  ASSERT_TRUE(counter) << strerror(errno);
+  const auto counted = [&] {
+    uint64_t count = 0;
+    EXPECT_EQ(read(counter.get(), &count, sizeof count), ssize_t{sizeof count});
+    return count;
+  };
+  // Of several tables, since a name of a cgroup that is new may be looked up in one.
+  const auto fewest = [&] {
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < 10; ++i) {
+      const uint64_t before = counted();
+      const Table table = next_of(feed_);
+      least = std::min(least, counted() - before);
+    }
+    return least;
+  };
+  fewest();
+  const uint64_t before = fewest();
+  EXPECT_GT(before, 0u);
+  EXPECT_LE(before, 10u);
+  std::vector<pid_t> children;
+  for (int i = 0; i < 200; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      for (;;) pause();
+    }
+    if (child > 0) children.push_back(child);
+  }
+  EXPECT_EQ(children.size(), 200u);
+  EXPECT_EQ(fewest(), before);
+  for (const pid_t child : children) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
 }
 
 TEST_F(Machine, TellsMoreWhenItIsWanted) {

@@ -18,20 +18,6 @@ TEST(MachineFiles, ANumberOfSnmpIsFoundByItsHeading) {
   EXPECT_EQ(snmp_number("Tcp: A CurrEstab\nTcp: 1", "Tcp:", "CurrEstab"), std::nullopt);
 }
 
-TEST(MachineFiles, ALineOfAnInterfaceHasWhatCameAndWhatWent) {
-  const auto row = parse_interface("  eth0: 1000 10 0 1 0 0 0 0 2000 20 0 2 0 0 0 0");
-  ASSERT_TRUE(row);
-  EXPECT_EQ(row->name, "eth0");
-  EXPECT_EQ(row->values[Column::ReadBytes], 1000);
-  EXPECT_EQ(row->values[Column::PacketsIn], 10);
-  EXPECT_EQ(row->values[Column::WrittenBytes], 2000);
-  EXPECT_EQ(row->values[Column::PacketsOut], 20);
-  EXPECT_EQ(row->values[Column::PacketsRefused], 2);
-  EXPECT_FALSE(
-      parse_interface(" face |bytes    packets errs drop fifo frame compressed multicast|"));
-  EXPECT_FALSE(parse_interface("eth0: 1 2 3"));
-}
-
 TEST(MachineFiles, ALineOfADeviceCountsSectorsOf512Bytes) {
   // Documentation/admin-guide/iostats.rst: reads, merged, sectors, ms; the same of writes; in
   // flight, ms with requests, weighted ms.
