@@ -32,6 +32,19 @@ Doing doing_of(state::TaskState state) {
   }
 }
 
+Traffic traffic_of(state::FileEffect effect) {
+  switch (effect) {
+    case state::FileEffect::Read:
+      return kReads;
+    case state::FileEffect::Write:
+      return kWrites;
+    case state::FileEffect::Transfer:
+      return kTransfers;
+    default:
+      return kNothing;
+  }
+}
+
 std::string_view known_name(uint32_t number) {
   static const std::string machine = [] {
     utsname name{};
@@ -53,8 +66,11 @@ void put_meanings(std::span<CallMeaning> meanings) {
     CallMeaning& meaning = meanings[number];
     meaning.wait = static_cast<uint8_t>(doing_of(state::wait_in(name, false)));
     meaning.uninterruptible_wait = static_cast<uint8_t>(doing_of(state::wait_in(name, true)));
-    if (const state::FileCall* call = state::find_file_call(name); call != nullptr)
-      meaning.descriptor = static_cast<uint8_t>(call->fd + 1);
+    const state::FileCall* call = state::find_file_call(name);
+    if (call == nullptr) continue;
+    meaning.descriptor = static_cast<uint8_t>(call->fd + 1);
+    meaning.traffic = static_cast<uint8_t>(traffic_of(call->effect));
+    meaning.other = static_cast<uint8_t>(call->other + 1);
   }
 }
 

@@ -45,7 +45,7 @@ class MachineFeed final : public period::Feed {
   static Result<std::unique_ptr<Feed>> open(Groups groups, const Limits& limits) {
     Result<std::unique_ptr<TaskPrograms>> programs = TaskPrograms::load(limits);
     if (!programs) return std::move(programs).error();
-    std::unique_ptr<MachineFeed> feed(new MachineFeed(std::move(*programs)));
+    std::unique_ptr<MachineFeed> feed(new MachineFeed(std::move(*programs), limits));
     if (Status status = feed->programs_->attach(); !status) return std::move(status).error();
     if (Status status = feed->want(groups); !status) return std::move(status).error();
     feed->begin();
@@ -62,14 +62,16 @@ class MachineFeed final : public period::Feed {
   std::vector<std::string> shortfalls() const override { return {}; }
 
  private:
-  explicit MachineFeed(std::unique_ptr<TaskPrograms> programs)
-      : programs_(std::move(programs)),
+  MachineFeed(std::unique_ptr<TaskPrograms> programs, const Limits& limits)
+      : limits_(limits),
+        programs_(std::move(programs)),
         cpus_(programs_->memory(), now()),
         tasks_(programs_->memory(), cgroups_) {}
   void begin();
   uint64_t copy();
   void tell_totals(bool wanted);
 
+  const Limits limits_;
   std::unique_ptr<TaskPrograms> programs_;
   CgroupNames cgroups_;
   CpuRows cpus_;
@@ -161,13 +163,16 @@ Status MachineFeed::want(Groups groups) {
   };
   told_ = Groups::least();
   tell_totals(groups.has(Group::Totals));
-  const bool wants_times = groups.has(Group::Latencies);
-  if (calls_ && calls_->tells_times() != wants_times) calls_.reset();
+  const CallChoice choice = {.times = groups.has(Group::Latencies),
+                             .traffic = groups.has(Group::Io)};
+  if (calls_ && calls_->choice() != choice) calls_.reset();
   watch(calls_, Group::Calls, groups.has(Group::Calls) || groups.has(Group::Io),
-        [&] { return CallWatch::open(*programs_, wants_times); });
-  watch(times_, Group::Latencies, wants_times, [&] { return TimeWatch::open(*programs_); });
+        [&] { return CallWatch::open(*programs_, choice, limits_); });
+  if (calls_ && choice.traffic) told_.add(Group::Io);
+  watch(times_, Group::Latencies, groups.has(Group::Latencies),
+        [&] { return TimeWatch::open(*programs_); });
 
-  for (const Group group : {Group::Io, Group::Vms, Group::Counters})
+  for (const Group group : {Group::Vms, Group::Counters})
     if (groups.has(group))
       refusal += (refusal.empty() ? "" : "; ") + std::string(name_of(group)) +
                  " cannot be told of the running machine";

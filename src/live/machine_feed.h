@@ -13,7 +13,6 @@ namespace strata::live {
 // the tables, and counted in Column::NoRoom.
 struct Limits {
   uint32_t tasks = 32768;        // threads, and those that ended since the last table
-  uint32_t files = 16384;        // files and sockets that something went through
   uint32_t descriptors = 16384;  // that something went through
 };
 

@@ -18,7 +18,7 @@ void mark(period::Groups told, period::Marks& marks) {
         if (has_column(RowKind(kind), column)) marks.set(RowKind(kind), column, certainty);
   };
   mark_all(Certainty::Estimated, {Observing, Memory, Busy, Depth, Processes, Threads, LostEvents});
-  mark_all(Certainty::Unknown, {Trap, Frequency});
+  mark_all(Certainty::Unknown, {Trap, Frequency, Opens});
   if (!told.has(Group::Calls)) {
     // By the kernel's ticks; and what is waited for by one flag of the kernel's.
     mark_all(Certainty::Estimated, {Running, User, Syscall, WaitDisk, WaitOther});
@@ -33,10 +33,12 @@ void mark(period::Groups told, period::Marks& marks) {
   }
   if (!told.has(Group::Io)) {
     for (const RowKind kind : {RowKind::Task, RowKind::File, RowKind::Descriptor})
-      for (const Column column : {InCalls, Opens, Reads, Writes, ReadBytes, WrittenBytes,
-                                  NetReadBytes, NetWrittenBytes, DiskReadBytes, DiskWrittenBytes})
+      for (const Column column :
+           {InCalls, Reads, Writes, ReadBytes, WrittenBytes, NetReadBytes, NetWrittenBytes})
         if (has_column(kind, column)) marks.set(kind, column, Certainty::Unknown);
   }
+  // As the kernel charges them: what is written is charged to who made it so, and before.
+  mark_all(Certainty::Estimated, {DiskReadBytes, DiskWrittenBytes});
   if (!told.has(Group::Vms)) mark_all(Certainty::Unknown, {Virt});
   if (!told.has(Group::Counters))
     mark_all(Certainty::Unknown,

@@ -85,6 +85,15 @@ void put_difference(const TaskSlot& before, const TaskSums& before_sums, const T
   values.set(Column::Migrations, now.migrations - before.migrations);
   values.set(Column::Wakeups, now_sums.wakeups - before_sums.wakeups);
   values.set(Column::Syscalls, now.syscalls - before.syscalls);
+  values.set(Column::Reads, now.reads - before.reads);
+  values.set(Column::Writes, now.writes - before.writes);
+  values.set(Column::ReadBytes, now.read_bytes - before.read_bytes);
+  values.set(Column::WrittenBytes, now.written_bytes - before.written_bytes);
+  values.set(Column::NetReadBytes, now.net_read_bytes - before.net_read_bytes);
+  values.set(Column::NetWrittenBytes, now.net_written_bytes - before.net_written_bytes);
+  values.set(Column::InCalls, now.in_calls_ns - before.in_calls_ns);
+  values.set(Column::DiskReadBytes, from_to(before.disk_read_bytes, now.disk_read_bytes));
+  values.set(Column::DiskWrittenBytes, from_to(before.disk_written_bytes, now.disk_written_bytes));
   const uint64_t major = from_to(before.major_faults, now.major_faults);
   values.set(Column::Faults, from_to(before.minor_faults, now.minor_faults) + major);
   values.set(Column::MajorFaults, major);

@@ -2,9 +2,13 @@
 //
 // The running machine's tables on loads of which it is known what they do.
 #include <bpf/bpf.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +24,7 @@
 #include <thread>
 
 #include "live/machine_feed.h"
+#include "support/temporary_folder.h"
 
 namespace strata::live {
 namespace {
@@ -27,6 +32,7 @@ namespace {
 using namespace std::chrono_literals;
 using period::Column;
 using testing::AllOf;
+using testing::AnyOf;
 using testing::Ge;
 using testing::Le;
 
@@ -292,6 +298,77 @@ TEST_F(MachineFeed, LatenciesHaveEachSleepOfAThousandthAndTheWaitForACpuBehindIt
   const period::LatencyRow* timer = find(table, period::Latency::Irq, "local_timer");
   ASSERT_NE(timer, nullptr);
   EXPECT_GE(timer->histogram.count, 50);
+}
+
+TEST_F(MachineFeed, WhatGoesThroughADescriptorIsToldOfItsFileAndItsTask) {
+  constexpr uint64_t kBlock = 4096;
+  const test::TemporaryFolder folder;
+  const std::string path = folder.write("numbers", std::string_view(""));
+  struct stat file {};
+  ASSERT_EQ(stat(path.c_str(), &file), 0);
+  open({period::Group::Io});
+  EXPECT_TRUE(feed_->told().has(period::Group::Calls));
+  next();
+  int pair[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  std::array<char, kBlock> block{};
+  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(write(fd, block.data(), kBlock), kBlock);
+  for (int i = 0; i < 30; ++i) ASSERT_EQ(pread(fd, block.data(), kBlock, 0), kBlock);
+  EXPECT_EQ(write(-1, block.data(), kBlock), -1);  // which is no traffic
+  ASSERT_EQ(sendfile(pair[0], fd, nullptr, 0), 0);
+  off_t begin = 0;
+  ASSERT_EQ(sendfile(pair[0], fd, &begin, 2 * kBlock), 2 * kBlock);
+  const period::Table table = next();
+  close(fd);
+  close(pair[0]);
+  close(pair[1]);
+  const period::Machine& machine = table.machines[0];
+  const auto row = std::ranges::find_if(machine.descriptors, [&](const auto& one) {
+    return one.pid == getpid() && one.number == fd;
+  });
+  ASSERT_NE(row, machine.descriptors.end());
+  EXPECT_EQ(row->kind, "file");
+  EXPECT_EQ(row->inode, file.st_ino);
+  EXPECT_THAT(row->name, AnyOf(path, "numbers"));
+  EXPECT_EQ(row->values[Column::Writes], 100);
+  EXPECT_EQ(row->values[Column::WrittenBytes], 100 * kBlock);
+  EXPECT_EQ(row->values[Column::Reads], 32);
+  EXPECT_EQ(row->values[Column::ReadBytes], 32 * kBlock);
+  EXPECT_GT(row->values[Column::InCalls], 0);
+  const auto sent = std::ranges::find_if(machine.descriptors, [&](const auto& one) {
+    return one.pid == getpid() && one.number == pair[0];
+  });
+  ASSERT_NE(sent, machine.descriptors.end());
+  EXPECT_EQ(sent->kind, "local-socket");
+  EXPECT_EQ(sent->values[Column::WrittenBytes], 2 * kBlock);
+  const auto same = std::ranges::find_if(machine.files, [&](const auto& one) {
+    return one.number == file.st_ino && one.kind == "file";
+  });
+  ASSERT_NE(same, machine.files.end());
+  EXPECT_EQ(same->values[Column::WrittenBytes], 100 * kBlock);
+  const period::TaskRow* own = find(table, getpid());
+  ASSERT_NE(own, nullptr);
+  EXPECT_GE(own->values[Column::WrittenBytes], 102 * kBlock);
+  EXPECT_EQ(own->values[Column::NetWrittenBytes], 0);
+}
+
+TEST_F(MachineFeed, DescriptorsThatDoNotFitAreCounted) {
+  open({period::Group::Io}, {.descriptors = 8});
+  next();
+  std::array<char, 64> block{};
+  std::vector<int> fds;
+  for (int i = 0; i < 40; ++i) {
+    fds.push_back(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
+    ASSERT_EQ(read(fds.back(), block.data(), block.size()), block.size());
+  }
+  const period::Table table = next();
+  for (const int fd : fds) close(fd);
+  EXPECT_LE(table.machines[0].descriptors.size(), 8);
+  EXPECT_GE(table.machines[0].values[Column::NoRoom], 40 - 8);
+  const period::TaskRow* own = find(table, getpid());
+  ASSERT_NE(own, nullptr);
+  EXPECT_GE(own->values[Column::Reads], 40);
 }
 
 // The numbers of all programs that the kernel has.

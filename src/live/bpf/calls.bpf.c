@@ -4,9 +4,11 @@
 
 #include "live/bpf/histogram.bpf.h"
 #include "live/bpf/switches.bpf.h"
+#include "live/bpf/traffic.bpf.h"
 
 // Known when the programs are loaded.
 const volatile __u32 tells_times;
+const volatile __u32 tells_traffic;
 
 // How long calls took: those of a CPU side by side.
 struct {
@@ -66,7 +68,7 @@ int BPF_PROG(on_call, struct pt_regs* registers, long call) {
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(on_return, struct pt_regs* registers) {
+int BPF_PROG(on_return, struct pt_regs* registers, long result) {
   __u64 now = bpf_ktime_get_ns();
   __u32 number = bpf_get_smp_processor_id();
   struct CpuSlot* cpu = bpf_map_lookup_elem(&cpus, &number);
@@ -79,10 +81,18 @@ int BPF_PROG(on_return, struct pt_regs* registers) {
   slot->called_at = 0;
   if (called_at != 0) ++slot->syscalls;
   end_change(&slot->version, odd);
+
   if (tells_times && called_at != 0 && slot->call < kCalls) {
     __u32 place = number * kCalls + slot->call;
     struct Times* times = bpf_map_lookup_elem(&call_times, &place);
     if (times) add_time(times, now - called_at);
+  }
+  struct CallMeaning* meaning = tells_traffic && called_at != 0 ? meaning_of(slot->call) : 0;
+  if (meaning && meaning->traffic != kNothing && result >= 0) {
+    __s32 other = meaning->other <= 1   ? registers->di
+                  : meaning->other == 2 ? registers->si
+                                        : registers->dx;
+    count_traffic(cpu, slot, meaning->traffic, other, result, now - called_at);
   }
   count_run(cpu, now);
   return 0;

@@ -53,8 +53,13 @@ struct css_set {
   struct cgroup* dfl_cgrp;
 };
 
+struct in6_addr {};
+
 struct sock_common {
+  __u32 skc_daddr;
+  __u16 skc_dport;
   unsigned short skc_family;
+  struct in6_addr skc_v6_daddr;
 };
 
 struct sock {
@@ -77,8 +82,14 @@ struct path {
   struct dentry* dentry;
 };
 
+struct super_block {
+  __u32 s_dev;
+};
+
 struct inode {
   unsigned short i_mode;
+  struct super_block* i_sb;
+  unsigned long i_ino;
 };
 
 struct file {
@@ -100,6 +111,12 @@ struct files_struct {
 struct pt_regs {
   unsigned long di;
   unsigned long si;
+  unsigned long dx;
+};
+
+struct task_io_accounting {
+  __u64 read_bytes;
+  __u64 write_bytes;
 };
 
 struct sched_entity {
@@ -127,6 +144,7 @@ struct task_struct {
   char comm[16];
   struct css_set* cgroups;
   struct files_struct* files;
+  struct task_io_accounting ioac;
 };
 
 struct bpf_iter__task {

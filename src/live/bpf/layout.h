@@ -84,6 +84,17 @@ struct SLOT TaskSlot {
   __u64 system_time;
   __u64 minor_faults;
   __u64 major_faults;
+  __u64 disk_read_bytes;
+  __u64 disk_written_bytes;
+
+  // While somebody wants to know (CallMeaning::traffic).
+  __u64 reads;
+  __u64 writes;
+  __u64 read_bytes;
+  __u64 written_bytes;
+  __u64 net_read_bytes;
+  __u64 net_written_bytes;
+  __u64 in_calls_ns;
 
   // Who it is, as it was at `described_at`.
   __u64 described_at;
@@ -144,8 +155,13 @@ struct CallMeaning {
   __u8 wait;                  // what it waits for that sleeps in it
   __u8 uninterruptible_wait;  // the same, where signals do not end its sleep
   __u8 descriptor;            // the number of its argument that is one, and 1; 0: none
-  __u8 spare[5];
+  __u8 traffic;               // enum Traffic
+  __u8 other;                 // Transfers: the argument that is where to, and 1
+  __u8 spare[3];
 };
+
+// What goes through the descriptor that a call is about.
+enum Traffic { kNothing, kReads, kWrites, kTransfers };
 
 enum { kCalls = 512 };
 
@@ -155,6 +171,29 @@ struct Times {
   __u64 count;
   __u64 sum_ns;
   __u64 buckets[kBuckets];
+};
+
+// A descriptor of a process, and what it leads to.
+struct OpenKey {
+  __s32 pid;
+  __s32 descriptor;
+  __u64 device;  // the kernel's number, 20 bits of it the minor one
+  __u64 inode;
+};
+
+enum { kFileName = 32 };
+struct OpenFile {
+  __u64 reads;
+  __u64 writes;
+  __u64 read_bytes;
+  __u64 written_bytes;
+  __u64 in_calls_ns;
+  // As it was when it was first met.
+  __u32 mode;
+  __u16 family;  // of a socket's addresses, and its peer
+  __u16 port;    // in the network's order, as the address
+  __u8 address[16];
+  char name[kFileName];  // the last part of it
 };
 
 // Interrupts of all kinds, by numbers: softirqs, the timer's, lines.

@@ -71,6 +71,8 @@ static inline void read_counts(struct TaskSlot* slot, struct task_struct* task,
   slot->system_time = system;
   slot->minor_faults = task->min_flt;
   slot->major_faults = task->maj_flt;
+  slot->disk_read_bytes = task->ioac.read_bytes;
+  slot->disk_written_bytes = task->ioac.write_bytes;
 }
 
 // A slot for a task that has none yet. Two may try it at once: the one that was too late gives up
@@ -115,6 +117,10 @@ static __u32 add_task(struct task_struct* task, __u32 doing, __u64 since, __u64 
   slot->system_time = task->stime;
   slot->minor_faults = task->min_flt;
   slot->major_faults = task->maj_flt;
+  slot->disk_read_bytes = task->ioac.read_bytes;
+  slot->disk_written_bytes = task->ioac.write_bytes;
+  slot->reads = slot->writes = slot->read_bytes = slot->written_bytes = 0;
+  slot->net_read_bytes = slot->net_written_bytes = slot->in_calls_ns = 0;
   end_change(&slot->version, odd);
   __u32 before = __sync_val_compare_and_swap(&place->slot, 0, known);
   if (before == 0) return known;
