@@ -223,7 +223,9 @@ void draw_watching(const Machine& machine, const Scale& scale, Grid& grid, unsig
   // In percent of one CPU.
   const auto cost = [&](Column column, std::string_view what) {
     const Value value = cell_value(machine, machine, column);
-    line.put(text_of(value, Shown::Share, scale), Style::Bold).put(what, Style::Dim);
+    const std::string text = fmt::format("{}{:.2f}", value.is_estimated ? "~" : "",
+                                         percent(value.number, scale.length_ns));
+    line.put(value.kind == Value::Kind::Number ? text : "?", Style::Bold).put(what, Style::Dim);
   };
   line.put("cost: ", Style::Dim);
   cost(Column::Observer, " % here, ");
