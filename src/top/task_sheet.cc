@@ -156,6 +156,7 @@ std::string state_text(const TaskRow& row) {
   if (!row.state) return "?";
   std::string_view name = period::state_name(*row.state);
   if (name == "wait-cpu") return "ready";
+  if (name == "wait-other") return "waits";
   if (name.starts_with("wait-")) name.remove_prefix(5);
   return std::string(name);
 }
