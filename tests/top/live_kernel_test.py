@@ -109,6 +109,7 @@ class Live(unittest.TestCase):
             for pid, code in ended.items():
                 ends = [row for row in tasks(periods, pid) if row.get("ended_here")]
                 self.assertEqual([row.get("exit_code") for row in ends], [code])
+                self.assertEqual({row.get("parent") for row in ends}, {os.getpid()})
                 self.assertGreater(on_cpu(tasks(periods, pid)), 0)
             ends = [row for row in tasks(periods, killed.pid) if row.get("ended_here")]
             self.assertEqual([row.get("exit_signal") for row in ends], [9])
