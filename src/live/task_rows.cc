@@ -17,6 +17,7 @@ bool is_busy(Doing doing) { return doing <= kWaitsForCpu; }
 
 void describe(const TaskSlot& slot, period::TaskRow& row) {
   row.pid = slot.pid;
+  if (slot.parent > 0) row.parent = slot.parent;
   row.tid = slot.tid;
   row.name.assign(slot.name, strnlen(slot.name, kNameSize));
   row.user = slot.user;

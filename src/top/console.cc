@@ -103,7 +103,8 @@ void Console::take_live() {
       timeline_.to(position);
     }
   }
-  if (pace_.is_paused) return;
+  // Who begins with a pause sees the first period.
+  if (pace_.is_paused && timeline_.history().size() > 1) return;
   timeline_.to_newest();
   show();
 }

@@ -66,18 +66,6 @@ class Line {
   unsigned at_;
 };
 
-// What a label is of, where it is known; estimated and unknown values are marked.
-struct Told {
-  std::string text;
-  Style style = Style::Bold;
-};
-
-Told told(const Machine& machine, Column column, Shown shown, const Scale& scale) {
-  const Value value = cell_value(machine, machine, column);
-  return {text_of(value, shown, scale),
-          value.kind == Value::Kind::Unknown ? Style::Unknown : Style::Bold};
-}
-
 void draw_bar(const CpuRow& cpu, uint64_t length, Grid& grid, unsigned row, unsigned column,
               unsigned width) {
   const std::string number = fmt::format("{:>3}", cpu.number);
@@ -165,81 +153,83 @@ std::string change_text(uint64_t now, uint64_t before) {
   return now > before ? fmt::format(" (+{})", now - before) : fmt::format(" (-{})", before - now);
 }
 
-void draw_population(const Machine& machine, const Scale& scale,
-                     const std::optional<Population>& before, Grid& grid, unsigned row) {
-  const auto& values = machine.values;
-  Line line(grid, row);
-  const auto count = [&](Column column, std::string_view what, const std::optional<uint64_t>& was) {
-    Told number = told(machine, column, Shown::Count, scale);
-    if (values[column] != period::kUnknownCell && number.style != Style::Unknown)
-      number.text = (number.text.starts_with('~') ? "~" : "") + grouped_number(values[column]);
-    line.put(number.text, number.style).put(" ").put(what, Style::Dim);
-    if (was) line.put(change_text(values[column], *was), Style::Warning);
-    line.put("  ");
-  };
-  count(Column::Processes, "processes", before ? std::optional(before->processes) : std::nullopt);
-  count(Column::Threads, "threads", before ? std::optional(before->threads) : std::nullopt);
-  count(Column::Born, "born", std::nullopt);
-  count(Column::Ended, "ended", std::nullopt);
-  count(Column::OpenFiles, "files", std::nullopt);
-  count(Column::Connections, "connections", std::nullopt);
-  line.put(grouped_number(machine.vms.size()), Style::Bold).put(" VMs", Style::Dim);
-}
+// Numbers with what they are of, one after the other.
+class Counts {
+ public:
+  Counts(const Machine& machine, const Scale& scale, Grid& grid, unsigned row)
+      : machine_(machine), scale_(scale), line_(grid, row) {}
 
-// Through all rows of a kind: what is known of them.
-template <typename Row>
-std::string bandwidth(const Machine& machine, const std::vector<Row>& rows, Column column,
-                      const Scale& scale) {
-  Value sum = machine.marks.of(Row::kKind, column) == Certainty::Unknown || rows.empty()
-                  ? Value::unknown()
-                  : Value::of(0);
-  for (const Row& row : rows) {
-    const Value more = cell_value(machine, row, column);
-    if (more.kind != Value::Kind::Number) continue;
-    sum.number += more.number;
-    sum.is_estimated = sum.is_estimated || more.is_estimated;
+  Counts& put(Column column, std::string_view what,
+              const std::optional<uint64_t>& before = std::nullopt) {
+    const Value value = cell_value(machine_, machine_, column);
+    const bool is_known = value.kind == Value::Kind::Number;
+    const std::string number = is_known ? grouped_number(value.number) : "?";
+    line_.put(value.is_estimated ? "~" : "").put(number, is_known ? Style::Bold : Style::Unknown);
+    line_.put(" ").put(what, Style::Dim);
+    if (before && is_known) line_.put(change_text(value.number, *before), Style::Warning);
+    line_.put("  ");
+    return *this;
   }
-  return text_of(sum, Shown::BytesPerSecond, scale);
-}
+  // In and out through all rows of a kind, by the second.
+  template <typename Row>
+  Counts& put_traffic(std::string_view what, const std::vector<Row>& rows) {
+    line_.put(what, Style::Dim).put(" in ", Style::Dim);
+    line_.put(bandwidth(rows, Column::ReadBytes), Style::Read).put(" out ", Style::Dim);
+    line_.put(bandwidth(rows, Column::WrittenBytes), Style::Written).put(" B/s  ", Style::Dim);
+    return *this;
+  }
+  Line& line() { return line_; }
 
-void draw_traffic(const Machine& machine, const Scale& scale, Grid& grid, unsigned row) {
+ private:
+  template <typename Row>
+  std::string bandwidth(const std::vector<Row>& rows, Column column) const {
+    const bool is_told =
+        machine_.marks.of(Row::kKind, column) != Certainty::Unknown && !rows.empty();
+    Value sum = is_told ? Value::of(0) : Value::unknown();
+    for (const Row& row : rows) {
+      const Value more = cell_value(machine_, row, column);
+      if (more.kind != Value::Kind::Number) continue;
+      sum.number += more.number;
+      sum.is_estimated = sum.is_estimated || more.is_estimated;
+    }
+    return text_of(sum, Shown::BytesPerSecond, scale_);
+  }
+
+  const Machine& machine_;
+  const Scale& scale_;
+  Line line_;
+};
+
+// What was seen and what was not, and what seeing it cost.
+void draw_watching(const Machine& machine, const Scale& scale, Grid& grid, unsigned row) {
   const auto& values = machine.values;
   Line line(grid, row);
-  line.put("net in ", Style::Dim)
-      .put(bandwidth(machine, machine.interfaces, Column::ReadBytes, scale), Style::Read)
-      .put(" out ", Style::Dim)
-      .put(bandwidth(machine, machine.interfaces, Column::WrittenBytes, scale), Style::Written)
-      .put("  disk in ", Style::Dim)
-      .put(bandwidth(machine, machine.devices, Column::ReadBytes, scale), Style::Read)
-      .put(" out ", Style::Dim)
-      .put(bandwidth(machine, machine.devices, Column::WrittenBytes, scale), Style::Written)
-      .put(" B/s  ", Style::Dim);
-  const Told events = told(machine, Column::Events, Shown::PerSecond, scale);
-  line.put(events.text, events.style).put(" events/s  ", Style::Dim);
-  const uint64_t lost = values[Column::LostEvents];
-  const uint64_t losses = values[Column::Losses];
-  const uint64_t no_room = values[Column::NoRoom];
-  const bool has_lost = lost + losses > 0;
-  line.put(has_lost ? fmt::format("lost {}", lost > 0 ? grouped_number(lost) : "some") : "lost 0",
-           has_lost ? Style::Error : Style::Dim);
-  if (no_room > 0 && no_room != period::kUnknownCell)
-    line.put(fmt::format("  no room for {}", grouped_number(no_room)), Style::Error);
-  // Switches that the kernel did not tell of; what they left unknown is in the unknown time.
-  if (const uint64_t missed = values[Column::MissedSwitches]; missed > 0)
-    line.put(fmt::format("  missed {}", grouped_number(missed)), Style::Warning);
-  // Its own CPU time and what it costs all others, in percent of one CPU.
-  const auto cost = [&](Column column, std::string_view label) {
-    if (machine.marks.of(RowKind::Machine, column) == Certainty::Unknown) return;
-    if (values[column] == period::kUnknownCell || values[column] == 0) return;
-    line.put(label, Style::Dim)
-        .put(fmt::format(
-                 "{}{:.2f}%",
-                 machine.marks.of(RowKind::Machine, column) == Certainty::Estimated ? "~" : "",
-                 percent(values[column], scale.length_ns)),
-             Style::Bold);
+  const Value events = cell_value(machine, machine, Column::Events);
+  line.put(text_of(events, Shown::PerSecond, scale),
+           events.kind == Value::Kind::Unknown ? Style::Unknown : Style::Bold);
+  line.put(" events/s  ", Style::Dim);
+  const auto alarm = [&](Column column, std::string_view before, std::string_view behind,
+                         Style style = Style::Error) {
+    if (values[column] == 0 || values[column] == period::kUnknownCell) return;
+    line.put(fmt::format("{}{}{}  ", before, grouped_number(values[column]), behind), style);
   };
-  cost(Column::Observer, "  cost ");
-  cost(Column::Observing, "+");
+  if (values[Column::LostEvents] + values[Column::Losses] == 0) line.put("lost 0  ", Style::Dim);
+  alarm(Column::LostEvents, "lost ", "");
+  if (values[Column::LostEvents] == 0) alarm(Column::Losses, "lost some, ", " times");
+  // The kernel did not tell of them; what they left unknown is in the unknown time.
+  alarm(Column::MissedSwitches, "missed ", " switches", Style::Warning);
+  alarm(Column::NoRoom, "no room for ", "");
+  if (values[Column::Observer] == 0 || values[Column::Observer] == period::kUnknownCell) return;
+  // In percent of one CPU.
+  const auto cost = [&](Column column, std::string_view what) {
+    const Value value = cell_value(machine, machine, column);
+    const std::string text = fmt::format("{}{:.2f}", value.is_estimated ? "~" : "",
+                                         percent(value.number, scale.length_ns));
+    line.put(value.kind == Value::Kind::Number ? text : "?", Style::Bold).put(what, Style::Dim);
+  };
+  line.put("cost: ", Style::Dim);
+  cost(Column::Observer, " % here, ");
+  cost(Column::Observing, " % in all others");
 }
 
 std::string going_text(const Moment& moment) {
@@ -288,8 +278,20 @@ unsigned draw_header(const period::Table& table, const Machine& machine, const M
   draw_title(table, machine, moment, grid);
   unsigned row = draw_cpus(machine, scale.length_ns, grid, 1);
   draw_modes(machine, scale.length_ns, grid, row++);
-  draw_population(machine, scale, before, grid, row++);
-  draw_traffic(machine, scale, grid, row++);
+  Counts(machine, scale, grid, row++)
+      .put(Column::Processes, "processes", before ? std::optional(before->processes) : std::nullopt)
+      .put(Column::Threads, "threads", before ? std::optional(before->threads) : std::nullopt)
+      .put(Column::Born, "born")
+      .put(Column::Ended, "ended")
+      .line()
+      .put(grouped_number(machine.vms.size()), Style::Bold)
+      .put(" VMs", Style::Dim);
+  Counts(machine, scale, grid, row++)
+      .put(Column::OpenFiles, "files")
+      .put(Column::Connections, "connections")
+      .put_traffic("net", machine.interfaces)
+      .put_traffic("disk", machine.devices);
+  draw_watching(machine, scale, grid, row++);
   return row;
 }
 

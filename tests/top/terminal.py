@@ -4,6 +4,7 @@
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -32,9 +33,25 @@ class Terminal:
         return self
 
     def __exit__(self, *problem):
-        subprocess.run(["tmux", "-S", self.socket, "kill-server"], timeout=LIMIT,
-                       stderr=subprocess.DEVNULL, check=False)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            self.end_program()
+        finally:
+            subprocess.run(["tmux", "-S", self.socket, "kill-server"], timeout=LIMIT,
+                           stderr=subprocess.DEVNULL, check=False)
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def end_program(self):
+        """Before its terminal goes: what sanitizers do at the end is not to be interrupted."""
+        pid = self.pid()
+        if pid == self.shell():
+            return
+        os.kill(pid, signal.SIGTERM)
+        end = time.monotonic() + LIMIT
+        while os.path.exists(f"/proc/{pid}") and time.monotonic() < end:
+            time.sleep(0.02)
+        if os.path.exists(f"/proc/{pid}"):
+            os.kill(pid, signal.SIGKILL)
+            raise AssertionError("it does not end")
 
     def tmux(self, *words):
         return subprocess.run(["tmux", "-S", self.socket, *map(str, words)], check=True,
@@ -75,8 +92,10 @@ class Terminal:
         return self.tmux("display-message", "-p",
                          "#{alternate_on} #{cursor_flag} #{mouse_any_flag}").split()
 
+    def shell(self):
+        return int(self.tmux("display-message", "-p", "#{pane_pid}"))
+
     def pid(self):
         """Of the program in the foreground."""
-        shell = int(self.tmux("display-message", "-p", "#{pane_pid}"))
-        with open(f"/proc/{shell}/stat", encoding="ascii") as stat:
+        with open(f"/proc/{self.shell()}/stat", encoding="ascii") as stat:
             return int(stat.read().rsplit(")", 1)[1].split()[5])  # tpgid

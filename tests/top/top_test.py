@@ -159,8 +159,8 @@ class OnATerminal(unittest.TestCase):
             terminal.wait(second(0))
             terminal.keys("Right", "Right")
             again = terminal.wait(second(2))
-            self.assertEqual(again.splitlines()[1:5], shown.splitlines()[1:5])
-            self.assertEqual(again.splitlines()[6:], shown.splitlines()[6:])
+            self.assertEqual(again.splitlines()[1:6], shown.splitlines()[1:6])
+            self.assertEqual(again.splitlines()[7:], shown.splitlines()[7:])
 
     def test_sizes(self):
         with Terminal(width=200, height=50) as terminal:

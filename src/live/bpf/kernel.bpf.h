@@ -136,6 +136,7 @@ struct task_struct {
   unsigned int in_iowait : 1;
   int pid;
   int tgid;
+  struct task_struct* real_parent;
   __u64 utime;
   __u64 stime;
   __u64 start_time;

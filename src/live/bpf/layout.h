@@ -101,6 +101,7 @@ struct SLOT TaskSlot {
   __u64 start;  // CLOCK_MONOTONIC
   __s32 tid;
   __s32 pid;
+  __s32 parent;  // the process that made it, or that took it over
   __u32 user;
   __u64 cgroup;      // the kernel's id, in the unified hierarchy
   __u64 cpu_cgroup;  // in that of the CPU controller

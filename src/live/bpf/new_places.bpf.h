@@ -47,6 +47,7 @@ static inline void describe(struct TaskSlot* slot, struct task_struct* task, __u
   slot->described_at = now;
   slot->tid = task->pid;
   slot->pid = task->tgid;
+  slot->parent = task->real_parent->tgid;
   slot->start = task->start_time;
   slot->is_kernel = (task->flags & kKernelThread) != 0;
   slot->user = task->real_cred->uid.val;
