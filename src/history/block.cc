@@ -29,31 +29,28 @@ constexpr uint32_t groups_of(uint32_t count, uint32_t level) {
   return count <= intervals ? 0 : (count + intervals - 1) / intervals;
 }
 
-// Writes bits one after the other, the lowest of each byte first.
+// Writes bits one after the other, the lowest of each byte first. What it stores may reach seven
+// bytes further than they do.
 class BitWriter {
  public:
   explicit BitWriter(uint8_t* at) : at_(at) {}
 
-  // Up to 32, the lowest of the value; above them it is 0.
+  // Up to kMostAtOnce, the lowest of the value; above them it is 0.
+  static constexpr unsigned kMostAtOnce = 56;
   void put(uint64_t value, unsigned bits) {
     open_ |= value << used_;
     used_ += bits;
-    if (used_ < 32) return;
-    const auto word = static_cast<uint32_t>(open_);
-    std::memcpy(at_, &word, sizeof word);
-    at_ += sizeof word;
-    open_ >>= 32;
-    used_ -= 32;
+    std::memcpy(at_, &open_, sizeof open_);
+    at_ += used_ / 8;
+    open_ >>= used_ & ~7u;
+    used_ %= 8;
   }
-  uint8_t* finish() {
-    std::memcpy(at_, &open_, sizeof(uint32_t));
-    return at_ + (used_ + 7) / 8;
-  }
+  uint8_t* end() const { return at_ + (used_ + 7) / 8; }
 
  private:
   uint8_t* at_;
   uint64_t open_ = 0;
-  unsigned used_ = 0;
+  unsigned used_ = 0;  // of its bits; below 8 between two calls
 };
 
 // The bits that begin at bit `at`, up to kCommonLongest.
@@ -106,14 +103,14 @@ bool decode_meanings(const uint8_t* tokens, uint32_t count, const uint8_t* at, c
     if (tokens[i] == TokenTable::kNew) {
       uint64_t info = 0;
       if (at == end || *at >= kStates) return false;
-      meaning.state = *at++;
+      const State state = *at++;
       at = take_varint(at, end, info);
       if (at == nullptr || info > UINT32_MAX) return false;
-      meaning.info = static_cast<uint32_t>(info);
+      meaning = {state, static_cast<uint32_t>(info)};
       table.add(meaning);
     }
-    states[i] = meaning.state;
-    infos[i] = meaning.info;
+    states[i] = meaning.state();
+    infos[i] = meaning.info();
   }
   return at == end;
 }
@@ -124,11 +121,99 @@ size_t OpenBlock::grow() {
   const size_t growth = next_growth();
   const auto capacity = static_cast<uint32_t>(capacity_ + growth / sizeof(uint64_t));
   auto words = std::make_unique_for_overwrite<uint64_t[]>(capacity);
-  std::copy_n(words_.get(), used_, words.get());
+  std::copy_n(words_.get(), count_, words.get());
   words_ = std::move(words);
   capacity_ = capacity;
   return growth;
 }
+
+size_t OpenBlock::add_odd(uint64_t duration, State state, uint32_t info) {
+  const size_t before = odd_.capacity();
+  odd_.push_back({duration, info});
+  add(kOdd, state, 0);
+  return (odd_.capacity() - before) * sizeof(Odd);
+}
+
+// The columns on their way: what is to be packed, and the durations' bits.
+class BlockEncoder::Columns {
+ public:
+  // There is room for as many as the most intervals take.
+  Columns(uint8_t* plain, uint8_t* bits, uint32_t count)
+      : plain_(plain),
+        token_(plain),
+        length_(plain + count),
+        meaning_(plain + 2 * size_t{count}),
+        bits_(bits),
+        writer_(bits) {}
+
+  void add(uint64_t duration, Meaning meaning) {
+    const uint8_t token = tokens_.find(meaning);
+    *token_++ = token;
+    if (token == TokenTable::kNew) [[unlikely]] {
+      *meaning_++ = meaning.state();
+      meaning_ = put_varint(meaning_, meaning.info());
+    }
+    const auto length = static_cast<unsigned>(std::bit_width(duration));
+    *length_++ = static_cast<uint8_t>(length);
+    const unsigned rest = length - 1;
+    const uint64_t value = duration ^ uint64_t { 1 } << rest;
+    if (rest <= BitWriter::kMostAtOnce) [[likely]] {
+      writer_.put(value, rest);
+    } else {
+      writer_.put(value & UINT32_MAX, 32);
+      writer_.put(value >> 32, rest - 32);
+    }
+  }
+
+  std::span<const uint8_t> plain() const { return {plain_, meaning_}; }
+  std::span<const uint8_t> bits() const { return {bits_, writer_.end()}; }
+
+ private:
+  uint8_t* plain_;
+  uint8_t* token_;
+  uint8_t* length_;
+  uint8_t* meaning_;
+  uint8_t* bits_;
+  BitWriter writer_;
+  TokenTable tokens_;
+};
+
+// The times of all groups on their way, of each level in its own list.
+class BlockEncoder::Summary {
+ public:
+  Summary(std::array<std::vector<uint8_t>, kLevels>& levels, uint32_t count)
+      : levels_(levels), count_(count) {
+    for (std::vector<uint8_t>& level : levels_) level.clear();
+  }
+
+  void add(uint64_t duration, State state) {
+    open_[0].ns[state] += duration;
+    if (++done_ % kGroup == 0) [[unlikely]]
+      end_groups();
+  }
+  // Gives the block's own times.
+  const StateTimes& finish() {
+    if (count_ % kGroup != 0) end_groups();
+    return times_;
+  }
+
+ private:
+  // What ends a group of a level goes into the one above; the last one's into the block's.
+  [[gnu::noinline]] void end_groups() {
+    for (uint32_t level = 0; level < kLevels; ++level) {
+      if (done_ % group_intervals(level) != 0 && done_ != count_) return;
+      if (groups_of(count_, level) > 0) put_times(levels_[level], open_[level]);
+      (level + 1 < kLevels ? open_[level + 1] : times_) += open_[level];
+      open_[level] = {};
+    }
+  }
+
+  std::array<std::vector<uint8_t>, kLevels>& levels_;
+  std::array<StateTimes, kLevels> open_;
+  StateTimes times_;
+  uint32_t count_;
+  uint32_t done_ = 0;
+};
 
 struct BlockEncoder::Zstd {
   ZSTD_CCtx* context = ZSTD_createCCtx();
@@ -145,77 +230,38 @@ BlockEncoder::BlockEncoder()
 BlockEncoder::~BlockEncoder() = default;
 
 EncodedBlock BlockEncoder::encode(const OpenBlock& block) {
-  EncodedBlock encoded;
-  summarize(block, encoded.times);
-  encoded.summary = summary_;
-  encoded.columns = std::span(columns_.data(), encode_columns(block));
-  return encoded;
-}
-
-size_t BlockEncoder::encode_columns(const OpenBlock& block) {
-  const uint32_t count = block.count();
-  uint8_t* token = plain_.data();
-  uint8_t* length = token + count;
-  uint8_t* meaning = length + count;
-  // Behind what is packed at most, until it is known how much it is.
-  uint8_t* const bits = columns_.data() + columns_.size() - kMostBits - sizeof(uint64_t);
-  BitWriter writer(bits);
-  TokenTable tokens;
+  // The bits behind what is packed at most, until it is known how much it is.
+  Columns columns(plain_.data(), columns_.data() + columns_.size() - kMostBits - sizeof(uint64_t),
+                  block.count());
+  Summary summary(levels_, block.count());
   block.each([&](uint64_t duration, State state, uint32_t info) {
-    *token = tokens.find({state, info});
-    if (*token++ == TokenTable::kNew) {
-      *meaning++ = state;
-      meaning = put_varint(meaning, info);
-    }
-    const auto width = static_cast<unsigned>(std::bit_width(duration));
-    *length++ = static_cast<uint8_t>(width);
-    const uint64_t rest = duration ^ (uint64_t{1} << (width - 1));
-    if (width <= 33) [[likely]] {
-      writer.put(rest, width - 1);
-    } else {
-      writer.put(rest & UINT32_MAX, 32);
-      writer.put(rest >> 32, width - 33);
-    }
+    columns.add(duration, {state, info});
+    summary.add(duration, state);
   });
-  const auto bits_size = static_cast<size_t>(writer.finish() - bits);
-
-  uint8_t* at = columns_.data() + sizeof(uint32_t);
-  const size_t packed = ZSTD_compress2(zstd_->context, at, static_cast<size_t>(bits - at),
-                                       plain_.data(), static_cast<size_t>(meaning - plain_.data()));
-  if (ZSTD_isError(packed) != 0) return 0;
-  const auto packed_size = static_cast<uint32_t>(packed);
-  std::memcpy(columns_.data(), &packed_size, sizeof packed_size);
-  at += packed;
-  std::memmove(at, bits, bits_size);
-  at += bits_size;
-  const auto size = static_cast<size_t>(at - columns_.data());
-  const uint64_t sum = checksum({columns_.data(), size});
-  std::memcpy(at, &sum, sizeof sum);
-  return size + sizeof sum;
-}
-
-void BlockEncoder::summarize(const OpenBlock& block, StateTimes& times) {
-  const uint32_t count = block.count();
-  std::array<StateTimes, kLevels> open;
-  for (std::vector<uint8_t>& level : levels_) level.clear();
-  // What ends a group of a level goes into the one above; the last one's into the block's.
-  const auto end_groups = [&](uint32_t done) {
-    for (uint32_t level = 0; level < kLevels; ++level) {
-      if (done % group_intervals(level) != 0 && done != count) return;
-      if (groups_of(count, level) > 0) put_times(levels_[level], open[level]);
-      (level + 1 < kLevels ? open[level + 1] : times) += open[level];
-      open[level] = {};
-    }
-  };
-  uint32_t done = 0;
-  block.each([&](uint64_t duration, State state, uint32_t) {
-    open[0].ns[state] += duration;
-    if (++done % kGroup == 0) end_groups(done);
-  });
-  if (count % kGroup != 0) end_groups(count);
+  EncodedBlock encoded{.summary = {}, .columns = pack(columns), .times = summary.finish()};
   summary_.clear();
   for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
     summary_.insert(summary_.end(), level->begin(), level->end());
+  encoded.summary = summary_;
+  return encoded;
+}
+
+std::span<const uint8_t> BlockEncoder::pack(const Columns& columns) {
+  const std::span<const uint8_t> plain = columns.plain();
+  const std::span<const uint8_t> bits = columns.bits();
+  uint8_t* at = columns_.data() + sizeof(uint32_t);
+  const size_t packed = ZSTD_compress2(zstd_->context, at, static_cast<size_t>(bits.data() - at),
+                                       plain.data(), plain.size());
+  if (ZSTD_isError(packed) != 0) return {};
+  const auto packed_size = static_cast<uint32_t>(packed);
+  std::memcpy(columns_.data(), &packed_size, sizeof packed_size);
+  at += packed;
+  std::memmove(at, bits.data(), bits.size());
+  at += bits.size();
+  const std::span<const uint8_t> all(columns_.data(), at);
+  const uint64_t sum = checksum(all);
+  std::memcpy(at, &sum, sizeof sum);
+  return {columns_.data(), all.size() + sizeof sum};
 }
 
 struct BlockDecoder::Zstd {

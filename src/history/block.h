@@ -45,59 +45,62 @@ constexpr uint32_t group_intervals(uint32_t level) {
 // The memory grows with them, since there are many rows, and most of them are quiet.
 class OpenBlock {
  public:
-  bool has_room() const { return capacity_ - used_ >= kMostWords; }
-  // How many bytes it takes more when it has grown.
-  size_t next_growth() const { return std::max(kFewestWords, capacity_) * sizeof(uint64_t); }
+  bool has_room() const { return count_ < capacity_; }
+  // How many bytes it takes more when it has grown. One that is full does not grow.
+  size_t next_growth() const { return std::max(kFewest, capacity_) * sizeof(uint64_t); }
   // Gives that, as it was before.
   size_t grow();
-  // Where there is room; it lasted 1 ns at least.
-  void add(uint64_t duration, State state, uint32_t info) {
-    ++count_;
-    if (duration < kOdd && info < kOddInfo) [[likely]] {
-      words_[used_++] = duration << 32 | info << kStateBits | state;
-      return;
-    }
-    words_[used_] = kOdd << 32 | state;
-    words_[used_ + 1] = duration;
-    words_[used_ + 2] = info;
-    used_ += kMostWords;
+  // Whether it does not fit into eight bytes; then it is for add_odd().
+  static bool is_odd(uint64_t duration, uint32_t info) {
+    return duration >= kOdd || info >= kOddInfo;
   }
+  // Where there is room, one that lasted 1 ns at least.
+  void add(uint64_t duration, State state, uint32_t info) {
+    words_[count_++] = duration << 32 | info << kStateBits | state;
+  }
+  // Gives how many bytes it takes more.
+  size_t add_odd(uint64_t duration, State state, uint32_t info);
   uint32_t count() const { return count_; }
   bool is_full() const { return count_ == kBlockIntervals; }
   bool empty() const { return count_ == 0; }
-  size_t memory() const { return capacity_ * sizeof(uint64_t); }
-  void clear() { used_ = count_ = 0; }
+  size_t memory() const { return capacity_ * sizeof(uint64_t) + odd_.capacity() * sizeof(Odd); }
+  void clear() {
+    count_ = 0;
+    odd_.clear();
+  }
   // Its memory too.
   void release() { *this = OpenBlock(); }
 
   // Calls visit(duration, state, info) for each.
   template <typename Visit>
   void each(Visit&& visit) const {
-    for (uint32_t at = 0; at < used_; ++at) {
-      const uint64_t word = words_[at];
-      const auto state = static_cast<State>(word % kStates);
-      if (word >> 32 != kOdd) [[likely]] {
-        visit(word >> 32, state, static_cast<uint32_t>(word) >> kStateBits);
-      } else {
-        visit(words_[at + 1], state, static_cast<uint32_t>(words_[at + 2]));
-        at += kMostWords - 1;
+    const Odd* odd = odd_.data();
+    for (uint32_t i = 0; i < count_; ++i) {
+      uint64_t duration = words_[i] >> 32;
+      auto info = static_cast<uint32_t>(words_[i]) >> kStateBits;
+      const auto state = static_cast<State>(words_[i] % kStates);
+      if (duration == kOdd) [[unlikely]] {
+        duration = odd->duration;
+        info = odd->info;
+        ++odd;
       }
+      visit(duration, state, info);
     }
   }
 
  private:
-  static constexpr unsigned kStateBits = 5;
-  static_assert(1u << kStateBits == kStates);
-  // What does not fit is two more words: the duration, the info.
-  static constexpr uint64_t kOdd = UINT32_MAX;
+  static constexpr uint64_t kOdd = UINT32_MAX;  // in the duration's place: it is beside
   static constexpr uint32_t kOddInfo = 1u << (32 - kStateBits);
-  static constexpr uint32_t kMostWords = 3;
-  static constexpr uint32_t kFewestWords = 8;
+  static constexpr uint32_t kFewest = 8;
+  struct Odd {
+    uint64_t duration;
+    uint32_t info;
+  };
 
   std::unique_ptr<uint64_t[]> words_;  // the duration above, then the info, then the state
   uint32_t capacity_ = 0;
-  uint32_t used_ = 0;
   uint32_t count_ = 0;
+  std::vector<Odd> odd_;
 };
 
 // A block as it goes into the file.
@@ -118,13 +121,14 @@ class BlockEncoder {
 
  private:
   struct Zstd;
-  size_t encode_columns(const OpenBlock& block);
-  void summarize(const OpenBlock& block, StateTimes& times);
+  class Columns;
+  class Summary;
+  std::span<const uint8_t> pack(const Columns& columns);
 
   std::unique_ptr<Zstd> zstd_;
-  std::vector<uint8_t> plain_;    // what is to be packed
-  std::vector<uint8_t> columns_;  // as long as they may become
-  std::array<std::vector<uint8_t>, kLevels> levels_;
+  std::vector<uint8_t> plain_;                        // what is to be packed
+  std::vector<uint8_t> columns_;                      // as long as they may become
+  std::array<std::vector<uint8_t>, kLevels> levels_;  // of the summary
   std::vector<uint8_t> summary_;
 };
 

@@ -14,7 +14,8 @@ using Row = uint32_t;
 // What the states mean is their user's business; there are not many of them, so that times can be
 // added up state by state.
 using State = uint8_t;
-inline constexpr State kStates = 32;
+inline constexpr unsigned kStateBits = 5;
+inline constexpr State kStates = 1u << kStateBits;
 
 // From `begin` on, up to but without `end`. What is neither a state nor a time goes into `info`:
 // which system call it is, say.

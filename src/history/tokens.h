@@ -8,12 +8,20 @@
 
 namespace strata::history {
 
-// A state and its info.
-struct Meaning {
-  State state = 0;
-  uint32_t info = 0;
+// A state and its info, in one number: they are compared for every interval.
+class Meaning {
+ public:
+  Meaning() = default;
+  Meaning(State state, uint32_t info) : packed_(uint64_t{info} << kStateBits | state) {}
+
+  State state() const { return static_cast<State>(packed_ % kStates); }
+  uint32_t info() const { return static_cast<uint32_t>(packed_ >> kStateBits); }
+  uint64_t packed() const { return packed_; }
 
   bool operator==(const Meaning&) const = default;
+
+ private:
+  uint64_t packed_ = 0;
 };
 
 // What the bytes of a block's tokens mean: a table of what came lately, in which each meaning has
@@ -40,7 +48,7 @@ class TokenTable {
   static constexpr unsigned kPlaces = 254;  // even, and kNew is none of them
 
   static uint8_t place_of(Meaning meaning) {
-    const uint32_t mixed = (meaning.info << 5 ^ meaning.state) * 0x9e3779b1u;
+    const uint32_t mixed = static_cast<uint32_t>(meaning.packed()) * 0x9e3779b1u;
     return static_cast<uint8_t>(uint64_t{mixed} * kPlaces >> 32);
   }
   void add(Meaning meaning, uint8_t place) {

@@ -43,9 +43,16 @@ void Writer::begin(OpenRow& open, int64_t time) {
   begin_ = std::min(begin_, time);
 }
 
-void Writer::make_room(OpenBlock& block) {
-  if (open_bytes_ + block.next_growth() > most_open_) write_largest();
-  if (!block.has_room()) open_bytes_ += block.grow();
+uint64_t Writer::intervals() const {
+  uint64_t sum = written_;
+  for (const OpenRow& open : rows_) sum += open.block.count();
+  return sum;
+}
+
+void Writer::make_room(OpenRow& open, Row row) {
+  if (open.block.is_full()) return write_block(open, row);
+  if (open_bytes_ + open.block.next_growth() > most_open_) write_largest();
+  if (!open.block.has_room()) open_bytes_ += open.block.grow();
 }
 
 void Writer::write_block(OpenRow& open, Row row) {
@@ -61,6 +68,7 @@ void Writer::write_block(OpenRow& open, Row row) {
   file_.append(encoded.summary.data(), encoded.summary.size());
   file_.append(encoded.columns.data(), encoded.columns.size());
   end_ = std::max(end_, open.begin);
+  written_ += open.block.count();
   open.block.clear();
   open.block_begin = open.begin;
   // A directory of so many that keeping them does not add up.

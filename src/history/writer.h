@@ -57,7 +57,8 @@ class Writer {
   Status checkpoint(int64_t time);
   Status finish(int64_t time);
 
-  uint64_t intervals() const { return intervals_; }
+  // That have ended.
+  uint64_t intervals() const;
   // What blocks that are not full yet take.
   size_t open_bytes() const { return open_bytes_; }
 
@@ -78,15 +79,16 @@ class Writer {
   void begin(OpenRow& open, int64_t time);
   void end_interval(OpenRow& open, Row row, int64_t time) {
     if (!open.block.has_room()) [[unlikely]]
-      make_room(open.block);
-    open.block.add(static_cast<uint64_t>(time) - static_cast<uint64_t>(open.begin), open.state,
-                   open.info);
-    ++intervals_;
+      make_room(open, row);
+    const uint64_t duration = static_cast<uint64_t>(time) - static_cast<uint64_t>(open.begin);
+    if (OpenBlock::is_odd(duration, open.info)) [[unlikely]]
+      open_bytes_ += open.block.add_odd(duration, open.state, open.info);
+    else
+      open.block.add(duration, open.state, open.info);
     open.begin = time;
-    if (open.block.is_full()) [[unlikely]]
-      write_block(open, row);
   }
-  void make_room(OpenBlock& block);
+  // Writes the block if it is full; else lets it grow.
+  [[gnu::noinline]] void make_room(OpenRow& open, Row row);
   void write_block(OpenRow& open, Row row);
   void write_largest();
   void write_open_rows(int64_t time);
@@ -103,7 +105,7 @@ class Writer {
   std::unique_ptr<BlockEncoder> encoder_;
   uint64_t previous_footer_ = 0;
   size_t open_bytes_ = 0;
-  uint64_t intervals_ = 0;
+  uint64_t written_ = 0;  // intervals
   int64_t begin_ = INT64_MAX;
   int64_t end_ = INT64_MIN;
   bool is_complete_ = false;

@@ -14,9 +14,11 @@ struct Cpu {
   static constexpr uint32_t kDeepest = 8;  // interrupts do not nest deeper
 
   bool is_there = false;  // an event of it has come
-  TaskId task = kNoTask;  // kNoTask: nobody knows
-  Tid tid = kNoTid;       // the same as a thread's id
-  TaskId idle = kNoTask;  // its idle task
+  CpuIndex index = 0;
+  TaskId task = kNoTask;    // kNoTask: nobody knows
+  Task* running = nullptr;  // that task
+  Tid tid = kNoTid;         // the same as a thread's id
+  TaskId idle = kNoTask;    // its idle task
   NameId idle_level = kNoName;
 
   // What is on top, and since when that was not charged yet.
@@ -33,6 +35,9 @@ struct Cpu {
   std::array<Frame, kDeepest> interrupts;
 
   uint64_t frequency_khz = 0;  // 0: not told
+
+  // One that is known and not the idle task.
+  bool runs_task() const { return running != nullptr && task != idle; }
 };
 
 }  // namespace strata::state

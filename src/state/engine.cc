@@ -43,8 +43,8 @@ const Engine::TypeUse* Engine::add_type(const trace::EventType& type, bool tells
 }
 
 Cpu& Engine::cpu_at(CpuIndex index) {
-  if (index >= cpus_.size()) [[unlikely]]
-    cpus_.resize(index + 1);
+  if (index >= cpu_count_) [[unlikely]]
+    cpus_.resize(cpu_count_ = index + 1);
   if (!cpus_[index].is_there) [[unlikely]]
     add_cpu(index);
   return cpus_[index];
@@ -53,6 +53,7 @@ Cpu& Engine::cpu_at(CpuIndex index) {
 void Engine::add_cpu(CpuIndex index) {
   Cpu& cpu = cpus_[index];
   cpu.is_there = true;
+  cpu.index = index;
   cpu.since = cpu.shown_since = cpu.last_event = begin_;
   cpu.idle = tasks_.add_idle(begin_);
   cpu.slot = cpu.unknown_slot = statistics_.find(kNoTask, index, Mode::Unknown, kNoName);
@@ -76,18 +77,18 @@ const Engine::TypeUse* Engine::arrive(const trace::Event& event) {
     use = add_type(*event.type, event.type->meaning.word != Word::None);
   now_ = std::max(now_, event.time.count);
   const CpuIndex index = raw(event.cpu);
-  if (index >= cpus_.size() || !cpus_[index].is_there) [[unlikely]] {
+  if (index >= cpu_count_ || !cpus_[index].is_there) [[unlikely]] {
     if (index >= kMostCpus) return nullptr;
     cpu_at(index);
   }
   Cpu& cpu = cpus_[index];
   if (use->tells) {
     if (event.lost != 0 || event.lost_unknown) [[unlikely]]
-      lose(index);
+      lose(cpu);
     int64_t tid = raw(cpu.tid);
     load_integer(event.record, event.type->tid, event.bases, tid);
     if (tid != raw(cpu.tid)) [[unlikely]]
-      find_running(index, Tid(static_cast<int32_t>(tid)));
+      find_running(cpu, Tid(static_cast<int32_t>(tid)));
     cpu.last_event = now_;
   }
   statistics_.count(cpu.slot, use->number);
@@ -96,38 +97,39 @@ const Engine::TypeUse* Engine::arrive(const trace::Event& event) {
 
 // Everything that this CPU told is true up to its last event; from then on nothing is known of it.
 // Gives the task that it ran.
-TaskId Engine::forget_task(CpuIndex index) {
-  Cpu& cpu = cpus_[index];
-  if (cutter_ != nullptr) cutter_->lose_cpu(index);
-  settle(index, cpu.last_event);
+Task* Engine::forget_task(Cpu& cpu) {
+  if (cutter_ != nullptr) cutter_->lose_cpu(cpu.index);
+  settle(cpu, cpu.last_event);
   cpu.tid = kNoTid;
   cpu.depth = 0;
-  if (index_ != nullptr) index_->cpu_task(index, cpu.last_event, kNoTask);
-  return std::exchange(cpu.task, kNoTask);
+  if (index_ != nullptr) index_->cpu_task(cpu.index, cpu.last_event, kNoTask);
+  cpu.task = kNoTask;
+  return std::exchange(cpu.running, nullptr);
 }
 
 // Nor is anything known of any task that no other CPU runs.
-void Engine::lose(CpuIndex index) {
-  const TaskId id = forget_task(index);
+void Engine::lose(Cpu& cpu) {
+  const Task* const task = forget_task(cpu);
   // Another CPU's loss may have been told sooner and begun later.
-  const int64_t last = cpus_[index].last_event;
+  const int64_t last = cpu.last_event;
   losses_.push_back(last);
   for (size_t i = losses_.size() - 1; i > 0 && losses_[i - 1] > last; --i) losses_[i - 1] = last;
-  for (const Cpu& cpu : cpus_)
-    if (cpu.task != kNoTask) tasks_[cpu.task].losses_seen = static_cast<uint32_t>(losses_.size());
-  if (id != kNoTask) see_losses(id);
-  show(index);
-  if (cutter_ != nullptr) cutter_->lose_block(cpus_[index].last_event);
-  block_devices_.lose(cpus_[index].last_event);
+  for (const Cpu& other : cpus_)
+    if (other.running != nullptr)
+      other.running->losses_seen = static_cast<uint32_t>(losses_.size());
+  if (task != nullptr) see_losses(task->id);
+  show(cpu);
+  if (cutter_ != nullptr) cutter_->lose_block(cpu.last_event);
+  block_devices_.lose(cpu.last_event);
   memory_.lose();
 }
 
-void Engine::miss_switch(CpuIndex index) {
+void Engine::miss_switch(Cpu& cpu) {
   ++missed_switches_;
-  const TaskId id = forget_task(index);
-  if (id != kNoTask && id != cpus_[index].idle)
-    set_task_state(id, cpus_[index].last_event, TaskState::Unknown, 0);
-  show(index);
+  Task* const task = forget_task(cpu);
+  if (task != nullptr && task->id != cpu.idle)
+    set_task_state(*task, cpu.last_event, TaskState::Unknown, 0);
+  show(cpu);
 }
 
 void Engine::catch_up_losses(TaskId id) {
@@ -136,25 +138,23 @@ void Engine::catch_up_losses(TaskId id) {
   task.losses_seen = static_cast<uint32_t>(losses_.size());
   if (task.state == TaskState::Dead || task.is_idle_task()) return;
   reset_stack(task, task.is_kernel ? Mode::Kernel : Mode::Unknown);
-  set_task_state(id, lost_at, TaskState::Unknown, 0);
+  set_task_state(task, lost_at, TaskState::Unknown, 0);
 }
 
 // The event says that another task runs than was thought. When it came nobody told.
-void Engine::find_running(CpuIndex index, Tid tid) {
+void Engine::find_running(Cpu& cpu, Tid tid) {
   if (tid == kNoTid) return;
-  const bool missed = cpus_[index].task != kNoTask;
-  if (missed) miss_switch(index);
-  settle(index, now_);
-  const TaskId id = tid == Tid{0} ? cpus_[index].idle : task_of(tid);
-  if (missed && id != cpus_[index].idle)
-    set_task_state(id, cpus_[index].last_event, TaskState::Unknown, 0);
-  switch_in(id, index);
-  show(index);
+  const bool missed = cpu.task != kNoTask;
+  if (missed) miss_switch(cpu);
+  settle(cpu, now_);
+  Task& task = tasks_[tid == Tid{0} ? cpu.idle : task_of(tid)];
+  if (missed && task.id != cpu.idle) set_task_state(task, cpu.last_event, TaskState::Unknown, 0);
+  switch_in(task, cpu);
+  show(cpu);
 }
 
 // What is on top of a CPU now. All before has been charged.
-void Engine::show(CpuIndex index) {
-  Cpu& cpu = cpus_[index];
+void Engine::show(Cpu& cpu) {
   const Mode before = cpu.mode;
   const NameId submode_before = cpu.submode;
   if (cpu.depth > 0) {
@@ -162,19 +162,19 @@ void Engine::show(CpuIndex index) {
     cpu.mode = frame.mode;
     cpu.submode = frame.submode;
     cpu.slot = frame.slot;
-  } else if (cpu.task == kNoTask) {
+  } else if (cpu.running == nullptr) {
     cpu.mode = Mode::Unknown;
     cpu.submode = kNoName;
     cpu.slot = cpu.unknown_slot;
   } else if (cpu.task == cpu.idle) {
     cpu.mode = Mode::Idle;
     cpu.submode = cpu.idle_level;
-    cpu.slot = statistics_.find(cpu.idle, index, Mode::Idle, cpu.idle_level);
+    cpu.slot = slot_of(*cpu.running, cpu.index, Mode::Idle, cpu.idle_level);
   } else {
-    Frame& frame = tasks_[cpu.task].stack.top();
-    if (frame.cpu != index) {
-      frame.cpu = index;
-      frame.slot = statistics_.find(cpu.task, index, frame.mode, frame.submode);
+    Frame& frame = cpu.running->stack.top();
+    if (frame.cpu != cpu.index) {
+      frame.cpu = cpu.index;
+      frame.slot = slot_of(*cpu.running, cpu.index, frame.mode, frame.submode);
     }
     cpu.mode = frame.mode;
     cpu.submode = frame.submode;
@@ -182,11 +182,11 @@ void Engine::show(CpuIndex index) {
   }
   if (cpu.mode != before || cpu.submode != submode_before) {
     cpu.shown_since = cpu.since;
-    if (index_ != nullptr) index_->cpu_mode(index, cpu.since, cpu.mode, cpu.submode);
+    if (index_ != nullptr) index_->cpu_mode(cpu.index, cpu.since, cpu.mode, cpu.submode);
   }
-  if (cpu.task == kNoTask || cpu.task == cpu.idle) return;
-  const Task& task = tasks_[cpu.task];
-  set_task_state(cpu.task, cpu.since,
+  if (cpu.running == nullptr || cpu.task == cpu.idle) return;
+  Task& task = *cpu.running;
+  set_task_state(task, cpu.since,
                  task.is_exiting && cpu.depth == 0 ? TaskState::Exiting : running_in(cpu.mode),
                  cpu.submode);
 }
@@ -206,21 +206,21 @@ void Engine::watch_periods(PeriodCutter* cutter) {
                          const Traffic& traffic) { cutter->move_traffic(from, to, traffic); }});
 }
 
-void Engine::tell_state(TaskId id, int64_t time, TaskState state) {
-  cutter_->change_state(id, time, state);
+void Engine::tell_state(const Task& task, int64_t time, TaskState state) {
+  cutter_->change_state(task.id, time, state);
 }
 
 void Engine::lose_rest(CpuId cpu) {
   if (raw(cpu) >= cpus_.size() || !cpus_[raw(cpu)].is_there) return;
-  lose(raw(cpu));
+  lose(cpus_[raw(cpu)]);
 }
 
 void Engine::settle_all(int64_t time) {
   now_ = std::max(now_, time);
   for (CpuIndex index = 0; index < cpus_.size(); ++index) {
     if (!cpus_[index].is_there) continue;
-    settle(index, now_);
     Cpu& cpu = cpus_[index];
+    settle(cpu, now_);
     for (uint32_t i = 0; i < cpu.depth; ++i) {
       Frame& frame = cpu.interrupts[i];
       const auto ns = static_cast<uint64_t>(now_ - frame.entered);

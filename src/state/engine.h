@@ -158,56 +158,57 @@ class Engine {
   void make_kernel_thread(TaskId id);
 
   // Time.
-  void settle(CpuIndex index, int64_t time);
-  void show(CpuIndex index);
-  void set_task_state(TaskId id, int64_t time, TaskState state, uint32_t info);
-  void tell_state(TaskId id, int64_t time, TaskState state);
-  void lose(CpuIndex index);
-  void miss_switch(CpuIndex index);
-  TaskId forget_task(CpuIndex index);
-  void find_running(CpuIndex index, Tid tid);
+  void settle(Cpu& cpu, int64_t time);
+  void show(Cpu& cpu);
+  void set_task_state(Task& task, int64_t time, TaskState state, uint32_t info);
+  void tell_state(const Task& task, int64_t time, TaskState state);
+  void lose(Cpu& cpu);
+  void miss_switch(Cpu& cpu);
+  Task* forget_task(Cpu& cpu);
+  void find_running(Cpu& cpu, Tid tid);
 
   // Frames.
-  void enter(const Task& task, TaskId id, Frame& frame, CpuIndex cpu, Mode mode, NameId submode);
+  uint32_t slot_of(Task& task, CpuIndex cpu, Mode mode, NameId submode);
+  void enter(Task& task, Frame& frame, CpuIndex cpu, Mode mode, NameId submode);
   void leave(const Task& task, const Frame& frame);
   void reset_stack(Task& task, Mode mode);
-  void set_bottom(TaskId id, CpuIndex cpu, Mode mode);
-  void push(CpuIndex index, Mode mode, NameId submode);
+  void set_bottom(Task& task, CpuIndex cpu, Mode mode);
+  void push(Cpu& cpu, Mode mode, NameId submode);
   // Down to what is below the topmost frame of this mode, if there is one.
-  bool pop(CpuIndex index, Mode mode);
+  bool pop(Cpu& cpu, Mode mode);
   void unwind(Task& task, uint32_t depth);
-  void enter_interrupt(CpuIndex index, Mode mode, NameId submode);
-  void leave_interrupt(CpuIndex index, Mode mode);
+  void enter_interrupt(Cpu& cpu, Mode mode, NameId submode);
+  void leave_interrupt(Cpu& cpu, Mode mode);
 
   // One for each word, or several alike.
-  void on_switch(const trace::Event& event, CpuIndex index);
-  void switch_out(TaskId id, CpuIndex index, int64_t prev_state, TaskId next);
-  void switch_in(TaskId id, CpuIndex index);
-  void on_wakeup(const trace::Event& event, CpuIndex index);
-  void on_migrate(const trace::Event& event, CpuIndex index);
-  void on_new_task(const trace::Event& event, CpuIndex index);
-  void on_exit(const trace::Event& event, CpuIndex index);
+  void on_switch(const trace::Event& event, Cpu& cpu);
+  void switch_out(Cpu& cpu, int64_t prev_state, TaskId next);
+  void switch_in(Task& task, Cpu& cpu);
+  void on_wakeup(const trace::Event& event, Cpu& cpu);
+  void on_migrate(const trace::Event& event, Cpu& cpu);
+  void on_new_task(const trace::Event& event, Cpu& cpu);
+  void on_exit(const trace::Event& event, Cpu& cpu);
   void on_free(const trace::Event& event);
   void inherit_owner(Tid parent, Tid child);
-  void on_exec(CpuIndex index);
-  void on_syscall_entry(const trace::Event& event, CpuIndex index, NameId syscall);
-  void on_syscall_exit(const trace::Event& event, CpuIndex index);
-  void on_fault(CpuIndex index, bool in_user);
-  void on_vm_entry(const trace::Event& event, CpuIndex index);
-  void on_vm_exit(const trace::Event& event, CpuIndex index);
-  void on_vm_user_exit(CpuIndex index);
-  void count_vcpu_event(CpuIndex index, VcpuEvent event);
-  void on_idle(const trace::Event& event, CpuIndex index);
-  void on_frequency(const trace::Event& event, CpuIndex index);
+  void on_exec(Cpu& cpu);
+  void on_syscall_entry(const trace::Event& event, Cpu& cpu, NameId syscall);
+  void on_syscall_exit(const trace::Event& event, Cpu& cpu);
+  void on_fault(Cpu& cpu, bool in_user);
+  void on_vm_entry(const trace::Event& event, Cpu& cpu);
+  void on_vm_exit(const trace::Event& event, Cpu& cpu);
+  void on_vm_user_exit(Cpu& cpu);
+  void count_vcpu_event(Cpu& cpu, VcpuEvent event);
+  void on_idle(const trace::Event& event, Cpu& cpu);
+  void on_frequency(const trace::Event& event, Cpu& cpu);
   void on_state_task(const trace::Event& event);
   void on_state_owner(const trace::Event& event);
   void on_state_vm(const trace::Event& event);
   void on_state_file(const trace::Event& event);
-  void on_device(const trace::Event& event, CpuIndex index);
+  void on_device(const trace::Event& event, Cpu& cpu);
   void on_block(const trace::Event& event, TaskId task);
   void on_network(const trace::Event& event);
-  void on_memory(const trace::Event& event, CpuIndex index, TaskId task);
-  void on_sample(const trace::Event& event, CpuIndex index);
+  void on_memory(const trace::Event& event, Cpu& cpu, TaskId task);
+  void on_sample(const trace::Event& event, Cpu& cpu);
 
   NameId syscall_name(int64_t number);
   NameId vector_name(int64_t vector);
@@ -221,16 +222,17 @@ class Engine {
   VcpuIndex bind_vcpu(Tid process, std::optional<uint32_t> number, TaskId id);
   void move_vcpu(const Task& task);
   void tell_vcpus_of(VmIndex vm);
-  Vcpu* running_vcpu(CpuIndex index);
+  Vcpu* running_vcpu(Cpu& cpu);
   void update_vcpu(const Task& task, int64_t time);
   void set_vcpu_state(VcpuIndex index, int64_t time, VcpuState state, uint32_t info);
-  TaskState wait_of(TaskId id, int64_t prev_state);
+  TaskState wait_of(const Task& task, int64_t prev_state);
   TaskState refined_wait(const Cpu& waker, const Task& task);
 
   int64_t begin_;
   int64_t now_;  // the latest time of all events so far; it never goes back
   IndexWriter* index_;
   std::vector<Cpu> cpus_;
+  CpuIndex cpu_count_ = 0;  // their number, without the division that a vector's size takes
   Tasks tasks_;
   Vms vms_;
   std::vector<VcpuIndex>* changed_vcpus_ = nullptr;
@@ -270,21 +272,27 @@ struct Engine::TypeUse {
   NameId submode = kNoName;  // where all events of the type have the same
 };
 
-inline void Engine::settle(CpuIndex index, int64_t time) {
-  Cpu& cpu = cpus_[index];
+inline void Engine::settle(Cpu& cpu, int64_t time) {
   if (time <= cpu.since) return;
   const auto ns = static_cast<uint64_t>(time - cpu.since);
   cpu.since = time;
   cpu.ns[static_cast<size_t>(cpu.mode)] += ns;
   statistics_[cpu.slot].cpu_ns += ns;
-  if (cpu.task != kNoTask && cpu.depth == 0) tasks_[cpu.task].cpu_ns += ns;
+  if (cpu.running != nullptr && cpu.depth == 0) cpu.running->cpu_ns += ns;
 }
 
-inline void Engine::set_task_state(TaskId id, int64_t time, TaskState state, uint32_t info) {
-  Task& task = tasks_[id];
+// The slot of what a task has on top of its stack.
+inline uint32_t Engine::slot_of(Task& task, CpuIndex cpu, Mode mode, NameId submode) {
+  RecentSlots::Entry& recent = task.slots.of(submode);
+  if (recent.submode != submode || recent.cpu != cpu || recent.mode != mode) [[unlikely]]
+    recent = {submode, cpu, mode, statistics_.find(task.id, cpu, mode, submode)};
+  return recent.slot;
+}
+
+inline void Engine::set_task_state(Task& task, int64_t time, TaskState state, uint32_t info) {
   if (task.state == state && task.info == info) return;
   if (cutter_ != nullptr) [[unlikely]]
-    tell_state(id, time, state);
+    tell_state(task, time, state);
   if (time > task.since) {
     task.ns[static_cast<size_t>(task.state)] += static_cast<uint64_t>(time - task.since);
     task.since = time;
@@ -292,7 +300,7 @@ inline void Engine::set_task_state(TaskId id, int64_t time, TaskState state, uin
   task.state = state;
   task.info = info;
   task.began = task.since;
-  if (index_ != nullptr) index_->task_state(id, task.since, state, info);
+  if (index_ != nullptr) index_->task_state(task.id, task.since, state, info);
   if (task.vcpu != kNoVcpu) [[unlikely]]
     update_vcpu(task, task.since);
 }

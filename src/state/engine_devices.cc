@@ -5,9 +5,9 @@
 
 namespace strata::state {
 
-void Engine::on_device(const trace::Event& event, CpuIndex index) {
+void Engine::on_device(const trace::Event& event, Cpu& cpu) {
   // What an interrupt does is not the doing of the task that it hit.
-  const TaskId task = cpus_[index].depth == 0 ? cpus_[index].task : kNoTask;
+  const TaskId task = cpu.depth == 0 ? cpu.task : kNoTask;
   switch (event.type->meaning.word) {
     case Word::BlockQueue:
     case Word::BlockMerge:
@@ -27,7 +27,7 @@ void Engine::on_device(const trace::Event& event, CpuIndex index) {
       return block_devices_.set_name(device, names_.id(name));
     }
     default:
-      return on_memory(event, index, task);
+      return on_memory(event, cpu, task);
   }
 }
 
@@ -74,7 +74,7 @@ void Engine::on_network(const trace::Event& event) {
     interface.refused.add(length);
 }
 
-void Engine::on_memory(const trace::Event& event, CpuIndex index, TaskId task) {
+void Engine::on_memory(const trace::Event& event, Cpu& cpu, TaskId task) {
   switch (event.type->meaning.word) {
     case Word::PageAlloc:
       return memory_.allocate(task, part(event, Role::Order));
@@ -88,8 +88,8 @@ void Engine::on_memory(const trace::Event& event, CpuIndex index, TaskId task) {
       return memory_.kill(task_of(Tid(static_cast<int32_t>(part(event, Role::Tid)))));
     case Word::MemoryUse: {
       // It may be another's memory that the task changes; who it is, the space may tell.
-      const bool is_own = part(event, Role::IsOwn) != 0 && cpus_[index].task != kNoTask;
-      const Tid process = is_own ? tasks_[cpus_[index].task].tgid : kNoTid;
+      const bool is_own = part(event, Role::IsOwn) != 0 && cpu.task != kNoTask;
+      const Tid process = is_own ? tasks_[cpu.task].tgid : kNoTid;
       return memory_.change(process, static_cast<uint64_t>(part(event, Role::Memory)),
                             part(event, Role::Kind), part(event, Role::Size));
     }
@@ -98,12 +98,12 @@ void Engine::on_memory(const trace::Event& event, CpuIndex index, TaskId task) {
   }
 }
 
-void Engine::on_sample(const trace::Event& event, CpuIndex index) {
+void Engine::on_sample(const trace::Event& event, Cpu& cpu) {
   if (throttling_.take(event, names_)) return;
   const Counters::Ran ran = counters_.ran(event);
   TaskId task = kNoTask;
   if (ran.is_certain && ran.tid == Tid{0}) {
-    task = cpus_[index].idle;
+    task = cpu.idle;
   } else if (ran.is_certain) {
     // Counters are read by another clock: one that has ended may still have a reading to come.
     task = tasks_.find(ran.tid);

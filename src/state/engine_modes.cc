@@ -30,73 +30,73 @@ NameId name_of_number(int64_t number, std::vector<NameId>& known, Names& names, 
 
 void Engine::apply(const trace::Event& event, const TypeUse* use) {
   if (use == nullptr) return;
-  const CpuIndex index = raw(event.cpu);
+  Cpu& cpu = cpus_[raw(event.cpu)];
   switch (use->word) {
     case Word::SchedSwitch:
-      return on_switch(event, index);
+      return on_switch(event, cpu);
     case Word::SchedWaking:
     case Word::SchedWakeup:
     case Word::SchedWakeupNew:
-      return on_wakeup(event, index);
+      return on_wakeup(event, cpu);
     case Word::SyscallEntry:
       return on_syscall_entry(
-          event, index,
+          event, cpu,
           use->submode != kNoName ? use->submode : syscall_name(part(event, Role::Number)));
     case Word::SyscallExit:
-      return on_syscall_exit(event, index);
+      return on_syscall_exit(event, cpu);
     case Word::IrqEntry:
-      return enter_interrupt(index, Mode::Irq, interrupt_name(event, *use));
+      return enter_interrupt(cpu, Mode::Irq, interrupt_name(event, *use));
     case Word::IrqExit:
-      return leave_interrupt(index, Mode::Irq);
+      return leave_interrupt(cpu, Mode::Irq);
     case Word::SoftirqEntry:
-      return enter_interrupt(index, Mode::Softirq, vector_name(part(event, Role::Vector)));
+      return enter_interrupt(cpu, Mode::Softirq, vector_name(part(event, Role::Vector)));
     case Word::SoftirqExit:
-      return leave_interrupt(index, Mode::Softirq);
+      return leave_interrupt(cpu, Mode::Softirq);
     case Word::TrapEntry:
-      return push(index, Mode::Trap, names_.id(std::to_string(part(event, Role::Vector))));
+      return push(cpu, Mode::Trap, names_.id(std::to_string(part(event, Role::Vector))));
     case Word::TrapExit:
-      settle(index, now_);
-      if (pop(index, Mode::Trap)) show(index);
+      settle(cpu, now_);
+      if (pop(cpu, Mode::Trap)) show(cpu);
       return;
     case Word::FaultInUser:
     case Word::FaultInKernel:
-      return on_fault(index, use->word == Word::FaultInUser);
+      return on_fault(cpu, use->word == Word::FaultInUser);
     case Word::SchedMigrate:
-      return on_migrate(event, index);
+      return on_migrate(event, cpu);
     case Word::TaskNew:
     case Word::TaskFork:
-      return on_new_task(event, index);
+      return on_new_task(event, cpu);
     case Word::TaskExec:
-      return on_exec(index);
+      return on_exec(cpu);
     case Word::TaskExit:
-      return on_exit(event, index);
+      return on_exit(event, cpu);
     case Word::TaskFree:
       return on_free(event);
     case Word::TaskRename:
       return name_task(task_of(Tid(static_cast<int32_t>(part(event, Role::Tid)))),
                        event.text(event.type->meaning.part(Role::Comm)));
     case Word::VmEntry:
-      return on_vm_entry(event, index);
+      return on_vm_entry(event, cpu);
     case Word::VmExit:
-      return on_vm_exit(event, index);
+      return on_vm_exit(event, cpu);
     case Word::VmUserExit:
-      return on_vm_user_exit(index);
+      return on_vm_user_exit(cpu);
     case Word::VmInjection:
-      return count_vcpu_event(index, VcpuEvent::Injection);
+      return count_vcpu_event(cpu, VcpuEvent::Injection);
     case Word::VmIpi:
-      return count_vcpu_event(index, VcpuEvent::Ipi);
+      return count_vcpu_event(cpu, VcpuEvent::Ipi);
     case Word::VmMmio:
-      return count_vcpu_event(index, VcpuEvent::Mmio);
+      return count_vcpu_event(cpu, VcpuEvent::Mmio);
     case Word::VmPio:
-      return count_vcpu_event(index, VcpuEvent::Pio);
+      return count_vcpu_event(cpu, VcpuEvent::Pio);
     case Word::VmMsr:
-      return count_vcpu_event(index, VcpuEvent::Msr);
+      return count_vcpu_event(cpu, VcpuEvent::Msr);
     case Word::VmPageFault:
-      return count_vcpu_event(index, VcpuEvent::PageFault);
+      return count_vcpu_event(cpu, VcpuEvent::PageFault);
     case Word::CpuIdle:
-      return on_idle(event, index);
+      return on_idle(event, cpu);
     case Word::CpuFrequency:
-      return on_frequency(event, index);
+      return on_frequency(event, cpu);
     case Word::StateTask:
       return on_state_task(event);
     case Word::StateProcess:
@@ -109,16 +109,15 @@ void Engine::apply(const trace::Event& event, const TypeUse* use) {
     case Word::StateVcpu:
       return on_state_vm(event);
     case Word::None:
-      if (use->is_sample) on_sample(event, index);
+      if (use->is_sample) on_sample(event, cpu);
       return;
     default:
-      return on_device(event, index);
+      return on_device(event, cpu);
   }
 }
 
-void Engine::enter(const Task& task, TaskId id, Frame& frame, CpuIndex cpu, Mode mode,
-                   NameId submode) {
-  frame = {mode, submode, statistics_.find(id, cpu, mode, submode), cpu, now_, task.cpu_ns};
+void Engine::enter(Task& task, Frame& frame, CpuIndex cpu, Mode mode, NameId submode) {
+  frame = {mode, submode, slot_of(task, cpu, mode, submode), cpu, now_, task.cpu_ns};
   if (submode == affinity_call_) ++setting_affinity_;
 }
 
@@ -144,27 +143,24 @@ void Engine::reset_stack(Task& task, Mode mode) {
 }
 
 // What a task is at the bottom, now that it is told: everything above has ended.
-void Engine::set_bottom(TaskId id, CpuIndex cpu, Mode mode) {
-  Task& task = tasks_[id];
+void Engine::set_bottom(Task& task, CpuIndex cpu, Mode mode) {
   unwind(task, 1);
   if (task.stack.top().mode == mode) return;
   leave(task, task.stack.top());
-  enter(task, id, task.stack.top(), cpu, mode, kNoName);
+  enter(task, task.stack.top(), cpu, mode, kNoName);
 }
 
-void Engine::push(CpuIndex index, Mode mode, NameId submode) {
-  const TaskId id = cpus_[index].task;
-  if (id == kNoTask || id == cpus_[index].idle) return;
-  settle(index, now_);
-  Task& task = tasks_[id];
-  if (Frame* frame = task.stack.push()) enter(task, id, *frame, index, mode, submode);
-  show(index);
+void Engine::push(Cpu& cpu, Mode mode, NameId submode) {
+  if (!cpu.runs_task()) return;
+  settle(cpu, now_);
+  Task& task = *cpu.running;
+  if (Frame* frame = task.stack.push()) enter(task, *frame, cpu.index, mode, submode);
+  show(cpu);
 }
 
-bool Engine::pop(CpuIndex index, Mode mode) {
-  const TaskId id = cpus_[index].task;
-  if (id == kNoTask) return false;
-  Task& task = tasks_[id];
+bool Engine::pop(Cpu& cpu, Mode mode) {
+  if (cpu.running == nullptr) return false;
+  Task& task = *cpu.running;
   for (uint32_t level = task.stack.depth() - 1; level > 0; --level) {
     if (task.stack[level].mode != mode) continue;
     unwind(task, level);
@@ -174,55 +170,51 @@ bool Engine::pop(CpuIndex index, Mode mode) {
 }
 
 // Whoever calls the kernel was in its own code before.
-void Engine::on_syscall_entry(const trace::Event& event, CpuIndex index, NameId syscall) {
-  const TaskId id = cpus_[index].task;
-  if (id == kNoTask || id == cpus_[index].idle) return;
-  if (cutter_ != nullptr) cutter_->begin_call(event, id, syscall);
-  settle(index, now_);
-  set_bottom(id, index, Mode::User);
-  push(index, Mode::Syscall, syscall);
-  descriptors_.enter(event, id, syscall);
+void Engine::on_syscall_entry(const trace::Event& event, Cpu& cpu, NameId syscall) {
+  if (!cpu.runs_task()) return;
+  if (cutter_ != nullptr) cutter_->begin_call(event, cpu.task, syscall);
+  settle(cpu, now_);
+  set_bottom(*cpu.running, cpu.index, Mode::User);
+  push(cpu, Mode::Syscall, syscall);
+  descriptors_.enter(event, cpu.task, syscall);
 }
 
-void Engine::on_syscall_exit(const trace::Event& event, CpuIndex index) {
-  const TaskId id = cpus_[index].task;
-  if (id == kNoTask || id == cpus_[index].idle) return;
-  if (cutter_ != nullptr) cutter_->end_call(id);
-  settle(index, now_);
-  descriptors_.leave(event, id, part(event, Role::ReturnValue));
-  set_bottom(id, index, Mode::User);
-  show(index);
+void Engine::on_syscall_exit(const trace::Event& event, Cpu& cpu) {
+  if (!cpu.runs_task()) return;
+  if (cutter_ != nullptr) cutter_->end_call(cpu.task);
+  settle(cpu, now_);
+  descriptors_.leave(event, cpu.task, part(event, Role::ReturnValue));
+  set_bottom(*cpu.running, cpu.index, Mode::User);
+  show(cpu);
 }
 
 // Nobody tells when it ends: it is counted, and explains why a task may sleep in its own code.
-void Engine::on_fault(CpuIndex index, bool in_user) {
-  const TaskId id = cpus_[index].task;
-  if (id == kNoTask || id == cpus_[index].idle) return;
-  if (cutter_ != nullptr) cutter_->touch(id);
-  ++tasks_[id].faults;
-  tasks_[id].fault_at = now_;
-  if (!in_user || tasks_[id].stack.top().mode == Mode::User) return;
-  settle(index, now_);
-  set_bottom(id, index, Mode::User);
-  show(index);
+void Engine::on_fault(Cpu& cpu, bool in_user) {
+  if (!cpu.runs_task()) return;
+  if (cutter_ != nullptr) cutter_->touch(cpu.task);
+  Task& task = *cpu.running;
+  ++task.faults;
+  task.fault_at = now_;
+  if (!in_user || task.stack.top().mode == Mode::User) return;
+  settle(cpu, now_);
+  set_bottom(task, cpu.index, Mode::User);
+  show(cpu);
 }
 
-void Engine::enter_interrupt(CpuIndex index, Mode mode, NameId submode) {
-  settle(index, now_);
-  Cpu& cpu = cpus_[index];
+void Engine::enter_interrupt(Cpu& cpu, Mode mode, NameId submode) {
+  settle(cpu, now_);
   // More than there can be: exits went missing.
   if (cpu.depth == Cpu::kDeepest) cpu.depth = 0;
-  cpu.interrupts[cpu.depth++] = {mode,  submode, statistics_.find(kNoTask, index, mode, submode),
-                                 index, now_,    0};
-  show(index);
+  cpu.interrupts[cpu.depth++] = {
+      mode, submode, statistics_.find(kNoTask, cpu.index, mode, submode), cpu.index, now_, 0};
+  show(cpu);
 }
 
-void Engine::leave_interrupt(CpuIndex index, Mode mode) {
-  Cpu& cpu = cpus_[index];
+void Engine::leave_interrupt(Cpu& cpu, Mode mode) {
   uint32_t level = cpu.depth;
   while (level > 0 && cpu.interrupts[level - 1].mode != mode) --level;
   if (level == 0) return;  // its entry was not recorded
-  settle(index, now_);
+  settle(cpu, now_);
   const Frame& ended = cpu.interrupts[level - 1];
   interrupts_[{mode, ended.submode}].add(now_ - ended.entered);
   for (; cpu.depth >= level; --cpu.depth) {
@@ -231,22 +223,22 @@ void Engine::leave_interrupt(CpuIndex index, Mode mode) {
     statistics_[frame.slot].elapsed_ns += ns;
     statistics_[frame.slot].cumulative_ns += ns;
   }
-  show(index);
+  show(cpu);
 }
 
-void Engine::on_idle(const trace::Event& event, CpuIndex index) {
-  const int64_t told = part(event, Role::Cpu, index);
+void Engine::on_idle(const trace::Event& event, Cpu& cpu) {
+  const int64_t told = part(event, Role::Cpu, cpu.index);
   if (told < 0 || static_cast<uint64_t>(told) >= cpus_.size()) return;
-  const auto at = static_cast<CpuIndex>(told);
+  Cpu& at = cpu_at(static_cast<CpuIndex>(told));
   const auto level = static_cast<int32_t>(part(event, Role::State, -1));
-  cpu_at(at).idle_level = level < 0 ? kNoName : idle_level_name(level);
-  if (cpus_[at].mode != Mode::Idle) return;
+  at.idle_level = level < 0 ? kNoName : idle_level_name(level);
+  if (at.mode != Mode::Idle) return;
   settle(at, now_);
   show(at);
 }
 
-void Engine::on_frequency(const trace::Event& event, CpuIndex index) {
-  const int64_t told = part(event, Role::Cpu, index);
+void Engine::on_frequency(const trace::Event& event, Cpu& cpu) {
+  const int64_t told = part(event, Role::Cpu, cpu.index);
   if (told < 0 || static_cast<uint64_t>(told) >= cpus_.size()) return;
   const auto khz = static_cast<uint32_t>(part(event, Role::Frequency));
   cpus_[static_cast<size_t>(told)].frequency_khz = khz;

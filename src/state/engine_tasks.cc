@@ -28,75 +28,74 @@ Tid tid_of(int64_t value) { return Tid(static_cast<int32_t>(value)); }
 
 }  // namespace
 
-void Engine::on_switch(const trace::Event& event, CpuIndex index) {
+void Engine::on_switch(const trace::Event& event, Cpu& cpu) {
   const Tid prev = tid_of(part(event, Role::PrevTid));
   const Tid next = tid_of(part(event, Role::NextTid));
-  if (prev != cpus_[index].tid) find_running(index, prev);
-  settle(index, now_);
-  cpus_[index].depth = 0;  // nobody switches in an interrupt
-  const TaskId id = next == Tid{0} ? cpus_[index].idle : task_of(next);
-  if (id != cpus_[index].idle && (tasks_[id].name == kNoName || tasks_[id].name_is_stale))
-    name_task(id, event.text(event.type->meaning.part(Role::NextComm)));
-  const TaskId before = cpus_[index].task;
-  if (before != cpus_[index].idle && tasks_[before].name == kNoName)
-    name_task(before, event.text(event.type->meaning.part(Role::PrevComm)));
-  switch_out(before, index, part(event, Role::PrevState), id);
-  switch_in(id, index);
-  show(index);
+  if (prev != cpu.tid) find_running(cpu, prev);
+  settle(cpu, now_);
+  cpu.depth = 0;  // nobody switches in an interrupt
+  Task& task = tasks_[next == Tid{0} ? cpu.idle : task_of(next)];
+  if (task.id != cpu.idle && (task.name == kNoName || task.name_is_stale))
+    name_task(task.id, event.text(event.type->meaning.part(Role::NextComm)));
+  if (cpu.runs_task()) {
+    if (cpu.running->name == kNoName)
+      name_task(cpu.task, event.text(event.type->meaning.part(Role::PrevComm)));
+    switch_out(cpu, part(event, Role::PrevState), task.id);
+  }
+  switch_in(task, cpu);
+  show(cpu);
 }
 
-void Engine::switch_out(TaskId id, CpuIndex index, int64_t prev_state, TaskId next) {
-  if (id == cpus_[index].idle) return;
-  Task& task = tasks_[id];
-  task.cpu = index;
+void Engine::switch_out(Cpu& cpu, int64_t prev_state, TaskId next) {
+  Task& task = *cpu.running;
+  task.cpu = cpu.index;
   const int64_t state = prev_state & kReported;
   if (state == 0) {
-    set_task_state(id, now_, TaskState::WaitCpu, Cause{next, WakeContext::Preempted}.packed());
+    set_task_state(task, now_, TaskState::WaitCpu, Cause{next, WakeContext::Preempted}.packed());
   } else if ((state & kStopped) != 0) {
-    set_task_state(id, now_, TaskState::Stopped, 0);
+    set_task_state(task, now_, TaskState::Stopped, 0);
   } else if (state == kDead || state == kZombie) {
     reset_stack(task, Mode::Unknown);
-    set_task_state(id, now_, state == kDead ? TaskState::Dead : TaskState::Zombie, 0);
-    descriptors_.end(id);
+    set_task_state(task, now_, state == kDead ? TaskState::Dead : TaskState::Zombie, 0);
+    descriptors_.end(task.id);
   } else {
-    const TaskState wait = wait_of(id, state);
+    const TaskState wait = wait_of(task, state);
     // For a page of a disk, as a rule; it may also be for the lock of its memory.
     if (wait == TaskState::WaitFault && task.fault_at != INT64_MIN) {
       ++task.major_faults;
       task.fault_at = INT64_MIN;
     }
-    set_task_state(id, now_, wait, task.stack.top().submode);
+    set_task_state(task, now_, wait, task.stack.top().submode);
   }
 }
 
-void Engine::switch_in(TaskId id, CpuIndex index) {
-  Cpu& cpu = cpus_[index];
+void Engine::switch_in(Task& task, Cpu& cpu) {
+  const TaskId id = task.id;
   cpu.task = id;
-  Task& task = tasks_[id];
+  cpu.running = &task;
   cpu.tid = task.tid;
   if (id != cpu.idle) {
     see_losses(id);
     // It runs on another CPU, as far as that one told: it did not tell all.
-    if (task.cpu != index && task.cpu != kNoCpu && cpus_[task.cpu].task == id)
-      miss_switch(task.cpu);
-    if (task.cpu != index) {
+    if (task.cpu != cpu.index && task.cpu != kNoCpu && cpus_[task.cpu].task == id)
+      miss_switch(cpus_[task.cpu]);
+    if (task.cpu != cpu.index) {
       if (cutter_ != nullptr) cutter_->touch(id);
       if (task.cpu != kNoCpu) ++task.migrations;
-      task.cpu = index;
-      if (index_ != nullptr) index_->task_cpu(id, now_, index, MigrationCause::None);
+      task.cpu = cpu.index;
+      if (index_ != nullptr) index_->task_cpu(id, now_, cpu.index, MigrationCause::None);
     }
   }
-  if (index_ != nullptr) index_->cpu_task(index, now_, id);
+  if (index_ != nullptr) index_->cpu_task(cpu.index, now_, id);
 }
 
 // A sleep in a task's own code can only be for a page.
-TaskState Engine::wait_of(TaskId id, int64_t prev_state) {
-  const Task& task = tasks_[id];
+TaskState Engine::wait_of(const Task& task, int64_t prev_state) {
   const Frame& top = task.stack.top();
   if (top.mode == Mode::User || task.fault_at >= task.since) return TaskState::WaitFault;
   if (top.mode != Mode::Syscall) return TaskState::WaitOther;
   const TaskState wait = call_waits_.in(top.submode, (prev_state & kUninterruptible) != 0);
-  return wait_for(descriptors_.kind_in_call(id), wait);
+  return wait_for(descriptors_.kind_in_call(task.id), wait);
 }
 
 // Some waits show what they were for by how they end.
@@ -106,12 +105,12 @@ TaskState Engine::refined_wait(const Cpu& waker, const Task& task) {
     const Frame& frame = waker.interrupts[waker.depth - 1];
     return wait_ended_by_interrupt(frame.mode, names_.text(frame.submode));
   }
-  if (waker.task == kNoTask) return task.state;
-  const Frame& top = tasks_[waker.task].stack.top();
+  if (waker.running == nullptr) return task.state;
+  const Frame& top = waker.running->stack.top();
   return top.mode == Mode::Syscall ? call_waits_.ended_by(top.submode) : task.state;
 }
 
-void Engine::on_wakeup(const trace::Event& event, CpuIndex index) {
+void Engine::on_wakeup(const trace::Event& event, Cpu& cpu) {
   const Tid tid = tid_of(part(event, Role::Tid));
   if (tid == Tid{0}) return;
   const TaskId id = task_of(tid);
@@ -123,7 +122,6 @@ void Engine::on_wakeup(const trace::Event& event, CpuIndex index) {
     return;
   if (cutter_ != nullptr) cutter_->touch(id);
   ++task.wakeups;
-  const Cpu& cpu = cpus_[index];
   if (const TaskState wait = refined_wait(cpu, task); wait != task.state) {
     if (cutter_ != nullptr) cutter_->refine_wait(id, wait);
     task.state = wait;
@@ -133,10 +131,10 @@ void Engine::on_wakeup(const trace::Event& event, CpuIndex index) {
   if (cpu.depth > 0)
     context =
         cpu.interrupts[cpu.depth - 1].mode == Mode::Irq ? WakeContext::Irq : WakeContext::Softirq;
-  set_task_state(id, now_, TaskState::WaitCpu, Cause{cpu.task, context}.packed());
+  set_task_state(task, now_, TaskState::WaitCpu, Cause{cpu.task, context}.packed());
 }
 
-void Engine::on_migrate(const trace::Event& event, CpuIndex index) {
+void Engine::on_migrate(const trace::Event& event, Cpu& cpu) {
   const TaskId id = task_of(tid_of(part(event, Role::Tid)));
   Task& task = tasks_[id];
   const auto to = static_cast<uint64_t>(part(event, Role::TargetCpu, -1));
@@ -144,8 +142,8 @@ void Engine::on_migrate(const trace::Event& event, CpuIndex index) {
   MigrationCause cause = MigrationCause::Balance;
   if (is_blocked(task.state) || task.state == TaskState::New) {
     cause = MigrationCause::Wakeup;
-  } else if (setting_affinity_ > 0 && cpus_[index].task != kNoTask &&
-             names_.text(tasks_[cpus_[index].task].name).starts_with("migration/")) {
+  } else if (setting_affinity_ > 0 && cpu.running != nullptr &&
+             names_.text(cpu.running->name).starts_with("migration/")) {
     cause = MigrationCause::Affinity;
   } else if (task.state == TaskState::WaitCpu &&
              Cause::unpacked(task.info).context != WakeContext::Preempted && task.since == now_) {
@@ -165,24 +163,24 @@ void Engine::make_kernel_thread(TaskId id) {
     reset_stack(task, Mode::Kernel);
 }
 
-void Engine::on_new_task(const trace::Event& event, CpuIndex index) {
+void Engine::on_new_task(const trace::Event& event, Cpu& cpu) {
   const Tid tid = tid_of(part(event, Role::Tid));
   if (tid == Tid{0}) return;
   TaskId id = tasks_.find(tid);
   // Two events may tell of one birth. One that ended without a word makes room.
   if (id == kNoTask || tasks_[id].state != TaskState::New) {
     if (id != kNoTask) {
-      set_task_state(id, now_, TaskState::Dead, 0);
+      set_task_state(tasks_[id], now_, TaskState::Dead, 0);
       descriptors_.end(id);
     }
     id = add_task(tid, now_);
-    set_task_state(id, now_, TaskState::New, 0);
+    set_task_state(tasks_[id], now_, TaskState::New, 0);
   }
   Task& task = tasks_[id];
   task.saw_birth = true;
-  task.parent = cpus_[index].tid;
+  task.parent = cpu.tid;
   name_task(id, event.text(event.type->meaning.part(Role::Comm)));
-  const TaskId parent = cpus_[index].task;
+  const TaskId parent = cpu.task;
   const int64_t flags = part(event, Role::CloneFlags, -1);
   if (flags >= 0) {
     if ((flags & kCloneThread) == 0)
@@ -210,28 +208,27 @@ void Engine::inherit_owner(Tid parent, Tid child) {
   if (found != owners_.end() && parent != child) owners_[child] = Owner(found->second);
 }
 
-void Engine::on_exec(CpuIndex index) {
-  if (cpus_[index].task == kNoTask) return;
-  tasks_[cpus_[index].task].name_is_stale = true;
-  descriptors_.exec(cpus_[index].task);
+void Engine::on_exec(Cpu& cpu) {
+  if (cpu.running == nullptr) return;
+  cpu.running->name_is_stale = true;
+  descriptors_.exec(cpu.task);
 }
 
-void Engine::on_exit(const trace::Event& event, CpuIndex index) {
-  const TaskId id = cpus_[index].task;
-  if (id == kNoTask || tasks_[id].tid != tid_of(part(event, Role::Tid, raw(cpus_[index].tid))))
-    return;
-  settle(index, now_);
+void Engine::on_exit(const trace::Event& event, Cpu& cpu) {
+  const TaskId id = cpu.task;
+  if (id == kNoTask || tasks_[id].tid != tid_of(part(event, Role::Tid, raw(cpu.tid)))) return;
+  settle(cpu, now_);
   tasks_[id].is_exiting = true;
   descriptors_.end(id);
   if (tasks_[id].tgid == tasks_[id].tid) memory_.end(tasks_[id].tgid);
-  show(index);
+  show(cpu);
 }
 
 void Engine::on_free(const trace::Event& event) {
   const TaskId id = tasks_.find(tid_of(part(event, Role::Tid)));
   if (id == kNoTask || is_running(tasks_[id].state)) return;
   see_losses(id);
-  set_task_state(id, now_, TaskState::Dead, 0);
+  set_task_state(tasks_[id], now_, TaskState::Dead, 0);
 }
 
 void Engine::on_state_task(const trace::Event& event) {
@@ -246,8 +243,8 @@ void Engine::on_state_task(const trace::Event& event) {
   if (part(event, Role::Kind) == kKernelThread && !task.is_kernel) make_kernel_thread(id);
   if (task.state != TaskState::Unknown) return;
   const int64_t status = part(event, Role::Status, -1);
-  if (status == kStatusWait) set_task_state(id, now_, TaskState::WaitOther, 0);
-  if (status == kStatusZombie) set_task_state(id, now_, TaskState::Zombie, 0);
+  if (status == kStatusWait) set_task_state(task, now_, TaskState::WaitOther, 0);
+  if (status == kStatusZombie) set_task_state(task, now_, TaskState::Zombie, 0);
 }
 
 void Engine::on_state_file(const trace::Event& event) {

@@ -84,55 +84,52 @@ void Engine::tell_vcpus_of(VmIndex vm) {
     index_->vcpu_identity(vcpu, told.process, vms_.vcpus()[vcpu].number);
 }
 
-void Engine::on_vm_entry(const trace::Event& event, CpuIndex index) {
-  const TaskId id = cpus_[index].task;
-  if (id == kNoTask || id == cpus_[index].idle) return;
-  vms_.vcpus()[vcpu_at(event, id)].handler = ExitHandler::Kernel;
-  settle(index, now_);
-  pop(index, Mode::Virt);  // whose exit was not recorded
-  push(index, Mode::Virt, kNoName);
+void Engine::on_vm_entry(const trace::Event& event, Cpu& cpu) {
+  if (!cpu.runs_task()) return;
+  vms_.vcpus()[vcpu_at(event, cpu.task)].handler = ExitHandler::Kernel;
+  settle(cpu, now_);
+  pop(cpu, Mode::Virt);  // whose exit was not recorded
+  push(cpu, Mode::Virt, kNoName);
 }
 
 // The time in the guest is that of the exit that ended it.
-void Engine::on_vm_exit(const trace::Event& event, CpuIndex index) {
-  const TaskId id = cpus_[index].task;
-  if (id == kNoTask || id == cpus_[index].idle) return;
-  const VcpuIndex vcpu = vcpu_at(event, id);
+void Engine::on_vm_exit(const trace::Event& event, Cpu& cpu) {
+  if (!cpu.runs_task()) return;
+  const VcpuIndex vcpu = vcpu_at(event, cpu.task);
   const NameId reason = exit_name(event);
-  Task& task = tasks_[id];
+  Task& task = *cpu.running;
   if (Frame& top = task.stack.top(); top.mode == Mode::Virt) {
     top.submode = reason;
-    top.slot = statistics_.find(id, index, Mode::Virt, reason);
-    if (cpus_[index].depth == 0) cpus_[index].slot = top.slot;
+    top.slot = slot_of(task, cpu.index, Mode::Virt, reason);
+    if (cpu.depth == 0) cpu.slot = top.slot;
     task.info = reason;
     if (index_ != nullptr && task.state == TaskState::Virt)
-      index_->correct_task_state(id, TaskState::Virt, reason);
+      index_->correct_task_state(task.id, TaskState::Virt, reason);
   }
   vms_.vcpus()[vcpu].exit_reason = reason;
   vms_.vcpus()[vcpu].handler = ExitHandler::Kernel;
   ++vms_.vcpus()[vcpu].exits[reason].count;
-  settle(index, now_);
-  pop(index, Mode::Virt);
-  show(index);
-  update_vcpu(tasks_[id], now_);
+  settle(cpu, now_);
+  pop(cpu, Mode::Virt);
+  show(cpu);
+  update_vcpu(task, now_);
 }
 
 // Its mode, the return from the call tells, where calls are recorded.
-void Engine::on_vm_user_exit(CpuIndex index) {
-  if (Vcpu* vcpu = running_vcpu(index)) {
+void Engine::on_vm_user_exit(Cpu& cpu) {
+  if (Vcpu* vcpu = running_vcpu(cpu)) {
     vcpu->handler = ExitHandler::Program;
-    update_vcpu(tasks_[cpus_[index].task], now_);
+    update_vcpu(*cpu.running, now_);
   }
 }
 
-void Engine::count_vcpu_event(CpuIndex index, VcpuEvent event) {
-  if (Vcpu* vcpu = running_vcpu(index)) ++vcpu->events[static_cast<size_t>(event)];
+void Engine::count_vcpu_event(Cpu& cpu, VcpuEvent event) {
+  if (Vcpu* vcpu = running_vcpu(cpu)) ++vcpu->events[static_cast<size_t>(event)];
 }
 
-Vcpu* Engine::running_vcpu(CpuIndex index) {
-  const TaskId id = cpus_[index].task;
-  if (id == kNoTask || tasks_[id].vcpu == kNoVcpu) return nullptr;
-  return &vms_.vcpus()[tasks_[id].vcpu];
+Vcpu* Engine::running_vcpu(Cpu& cpu) {
+  if (cpu.running == nullptr || cpu.running->vcpu == kNoVcpu) return nullptr;
+  return &vms_.vcpus()[cpu.running->vcpu];
 }
 
 void Engine::update_vcpu(const Task& task, int64_t time) {

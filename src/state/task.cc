@@ -14,6 +14,7 @@ TaskId Tasks::add_idle(int64_t born) {
   if (id / kBlock == blocks_.size())
     blocks_.push_back(std::make_unique<std::array<Task, kBlock>>());
   Task& task = (*this)[id];
+  task.id = id;
   task.born = task.began = task.since = born;
   return id;
 }

@@ -22,6 +22,23 @@ constexpr VcpuIndex kNoVcpu = UINT32_MAX;
 using CpuIndex = uint32_t;
 constexpr CpuIndex kNoCpu = UINT32_MAX;
 
+// Which slot of the statistics (see Statistics) a task had in this mode lately: it makes the same
+// few system calls again and again.
+class RecentSlots {
+ public:
+  struct Entry {
+    NameId submode = kNoName;
+    CpuIndex cpu = kNoCpu;
+    Mode mode = Mode::Unknown;
+    uint32_t slot = 0;
+  };
+  Entry& of(NameId submode) { return entries_[submode % kEntries]; }
+
+ private:
+  static constexpr uint32_t kEntries = 4;
+  std::array<Entry, kEntries> entries_;
+};
+
 // One level of a stack of modes.
 struct Frame {
   Mode mode = Mode::Unknown;
@@ -77,6 +94,7 @@ struct Cause {
 // A thread, from its birth, or when it was first heard of, to its end.
 struct Task {
   // What most events look at lies side by side.
+  TaskId id = kNoTask;
   Tid tid{0};
   CpuIndex cpu = kNoCpu;  // that it runs on or ran on last
   VcpuIndex vcpu = kNoVcpu;
@@ -93,6 +111,7 @@ struct Task {
   uint64_t cpu_ns = 0;           // charged to it, without interrupts
   int64_t fault_at = INT64_MIN;  // of the last page fault that it has not slept in
   ModeStack stack;
+  RecentSlots slots;
 
   Tid tgid = kNoTid;  // of its process; kNoTid: not told
   Tid parent = kNoTid;

@@ -4,29 +4,45 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <string>
 #include <vector>
 
 #include "base/file_descriptor.h"
 #include "history/checksum.h"
 #include "history/history.h"
+#include "mended.h"
 
 namespace {
 
 using namespace strata::history;
 
-// Checksums would keep everything out that is not a history: they are made right.
-void mend(std::vector<uint8_t>& bytes) {
-  uint64_t at = bytes.size() < sizeof(Footer) ? 0 : bytes.size() - sizeof(Footer);
-  for (int i = 0; i < 100 && at != 0 && at + sizeof(Footer) <= bytes.size(); ++i) {
-    Footer footer;
-    memcpy(&footer, bytes.data() + at, sizeof footer);
-    if (footer.directory > at) return;
-    footer.directory_size = at - footer.directory;
-    footer.checksum = checksum_of(footer, {bytes.data() + footer.directory, footer.directory_size});
-    memcpy(bytes.data() + at, &footer, sizeof footer);
-    if (footer.previous >= at) return;
-    at = footer.previous;
+// Of the blocks that a directory lists, as far as they are in the file and before it: their
+// checksums are made right.
+void mend_blocks(std::vector<uint8_t>& bytes, const Footer& footer,
+                 std::span<const uint8_t> directory) {
+  size_t at = 0;
+  for (uint64_t row = 0; row < footer.rows; ++row) {
+    uint32_t length = 0;
+    if (directory.size() - at < sizeof length) return;
+    std::memcpy(&length, directory.data() + at, sizeof length);
+    at += sizeof length;
+    if (directory.size() - at < length) return;
+    at += length;
+  }
+  BlockEntry entry;
+  for (uint64_t i = 0; i < footer.blocks && directory.size() - at >= sizeof entry;
+       ++i, at += sizeof entry) {
+    std::memcpy(&entry, directory.data() + at, sizeof entry);
+    uint64_t sum = 0;
+    const uint64_t summary = entry.summary_size;
+    if (entry.columns_size < sizeof sum || entry.offset > footer.directory ||
+        summary + entry.columns_size > footer.directory - entry.offset)
+      return;
+    uint8_t* const columns = bytes.data() + entry.offset + summary;
+    const size_t size = entry.columns_size - sizeof sum;
+    sum = checksum({columns, size});
+    std::memcpy(columns + size, &sum, sizeof sum);
   }
 }
 
@@ -34,7 +50,9 @@ void mend(std::vector<uint8_t>& bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<uint8_t> bytes(data, data + size);
-  mend(bytes);
+  mend_footers(bytes, [&](const Footer& footer, std::span<const uint8_t> directory) {
+    mend_blocks(bytes, footer, directory);
+  });
   const strata::FileDescriptor file(memfd_create("history", MFD_CLOEXEC));
   if (write(file.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) return 0;
   auto history = History::open("/proc/self/fd/" + std::to_string(file.get()), 1);

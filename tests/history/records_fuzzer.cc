@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file that is no file of records, or was one; and blocks of any bytes with sums that are right.
+// A file that is no file of records, or was one, with footers whose sums are right; and blocks of
+// any bytes with sums that are right.
 #include <sys/mman.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -12,6 +13,7 @@
 #include "base/file_descriptor.h"
 #include "history/checksum.h"
 #include "history/records.h"
+#include "mended.h"
 
 namespace {
 
@@ -69,7 +71,9 @@ void read_all(const std::vector<uint8_t>& bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  read_all(std::vector<uint8_t>(data, data + size));
+  std::vector<uint8_t> bytes(data, data + size);
+  mend_footers(bytes, [](const Footer&, std::span<const uint8_t>) {});
+  read_all(bytes);
   read_all(file_around(data, size));
   return 0;
 }
