@@ -25,30 +25,30 @@ def run_load():
 
 
 class Follower:
-    """strata dump --follow of a session, and what it has said so far."""
+    """strata dump --follow of a session, and what it has said so far: the loads' calls alone, for a
+    busy machine switches between tasks faster than this could read."""
 
-    def __init__(self, folder, name, *options):
+    def __init__(self, folder, name):
         self.path = folder / f"{name}.followed"
         self.read = 0
         self.known = []
         with open(self.path, "wb") as out:
             self.child = subprocess.Popen(
-                [machine.STRATA, "dump", "--json", "--follow", name, *options], stdout=out,
-                stderr=subprocess.PIPE, text=True)
+                [machine.STRATA, "dump", "--json", "--follow", name, "-e", "sys_enter_getppid"],
+                stdout=out, stderr=subprocess.PIPE, text=True)
 
     def events(self):
-        """Names, threads and times. Each line is read once: a busy machine tells much."""
+        """Threads and times. Each line is read once."""
         with open(self.path, "rb") as file:
             file.seek(self.read)
             while (line := file.readline()).endswith(b"\n"):
                 event = json.loads(line)
-                self.known.append((event["event"], event["tid"], event["ts_ns"]))
+                self.known.append((event["tid"], event["ts_ns"]))
                 self.read += len(line)
         return self.known
 
     def calls(self, caller):
-        return [time for name, thread, time in self.events()
-                if name == "sys_enter_getppid" and thread == caller]
+        return [time for thread, time in self.events() if thread == caller]
 
     def end(self):
         _, said = self.child.communicate(timeout=60)
@@ -61,9 +61,9 @@ def followed(folder, *options):
     recorder = machine.start("-o", out, "-e", "sys_enter_getppid", "-e", "sched_switch", *options)
     assert machine.wait_for(lambda: list(out.rglob("host.dat"))), recorder.stderr
     early = run_load()
-    machine.fine("dump", "--json", out)  # whatever is there, while it grows
+    machine.fine("dump", "--json", "-e", "sys_enter_getppid", out)  # what is there, while it grows
     follower = Follower(folder, "follow-session")
-    assert machine.wait_for(lambda: follower.events(), 60), "nothing comes"
+    assert machine.wait_for(lambda: run_load() and follower.events(), 60), "nothing comes"
     late = run_load()
     assert machine.wait_for(lambda: len(follower.calls(late)) == CALLS, 60), \
         len(follower.calls(late))
@@ -73,7 +73,7 @@ def followed(folder, *options):
     follower.end()
     assert len(follower.calls(last)) == CALLS, len(follower.calls(last))
     assert not follower.calls(early), "what was there before is the past"
-    times = [time for _, _, time in follower.events()]
+    times = [time for _, time in follower.events()]
     assert times == sorted(times)
     assert len(machine.events(out, "-e", "sys_enter_getppid", "--tid", late)) == CALLS
 
