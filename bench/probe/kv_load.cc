@@ -108,32 +108,28 @@ class Server {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 5) {
-    std::fprintf(stderr, "usage: kv_load WARM_UP REQUESTS TIMES PORT:PID...\n");
+  if (argc < 4) {
+    std::fprintf(stderr, "usage: kv_load WARM_UP REQUESTS PORT:PID...\n");
     return 2;
   }
   const uint64_t warm_up = std::strtoull(argv[1], nullptr, 10);
   const uint64_t turns = (std::strtoull(argv[2], nullptr, 10) + kTurn - 1) / kTurn;
-  const uint64_t times = std::strtoull(argv[3], nullptr, 10);
-  std::vector<Server> servers(static_cast<size_t>(argc) - 4);
+  std::vector<Server> servers(static_cast<size_t>(argc) - 3);
   for (size_t i = 0; i < servers.size(); ++i)
-    if (!servers[i].connect(argv[i + 4]) || !servers[i].ask(warm_up)) return 1;
+    if (!servers[i].connect(argv[i + 3]) || !servers[i].ask(warm_up)) return 1;
   for (Server& server : servers) server.taken_ns();
   Random order;
-  for (uint64_t time = 0; time < times; ++time) {
-    for (uint64_t turn = 0; turn < turns; ++turn) {
-      // Who comes first, and after whom, is chance: the machine may be the warmer for it.
-      std::vector<Server*> left;
-      for (Server& server : servers) left.push_back(&server);
-      for (; !left.empty(); left.pop_back()) {
-        std::swap(left[order.next() % left.size()], left.back());
-        if (!left.back()->ask(kTurn)) return 1;
-      }
+  for (uint64_t turn = 0; turn < turns; ++turn) {
+    // Who comes first, and after whom, is chance: the machine may be the warmer for it.
+    std::vector<Server*> left;
+    for (Server& server : servers) left.push_back(&server);
+    for (; !left.empty(); left.pop_back()) {
+      std::swap(left[order.next() % left.size()], left.back());
+      if (!left.back()->ask(kTurn)) return 1;
     }
-    for (Server& server : servers)
-      std::printf("%.1f ", server.taken_ns() / static_cast<double>(turns * kTurn));
-    std::printf("\n");
   }
-  for (Server& server : servers)
+  for (Server& server : servers) {
+    std::printf("%.1f ", server.taken_ns() / static_cast<double>(turns * kTurn));
     if (!server.end()) return 1;
+  }
 }
