@@ -23,6 +23,7 @@ function(strata_bpf folder)
     add_custom_command(OUTPUT ${skeleton}
       COMMAND ${STRATA_CLANG} -target bpf -mcpu=v3 -O2 -g -Wall -Werror
         -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
+        -I ${PROJECT_SOURCE_DIR}/src
         -isystem /usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -MD -MF ${object}.d -MT ${skeleton}
         -c ${source} -o ${object}.full
       COMMAND ${STRATA_BPFTOOL} gen object ${object} ${object}.full

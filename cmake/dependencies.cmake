@@ -14,6 +14,8 @@ pkg_check_modules(traceevent REQUIRED IMPORTED_TARGET libtraceevent)        # Pk
 pkg_check_modules(bpf REQUIRED IMPORTED_TARGET libbpf)                      # PkgConfig::bpf
 pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3>=3.38)           # PkgConfig::sqlite3
 pkg_check_modules(edit REQUIRED IMPORTED_TARGET libedit)                    # PkgConfig::edit
+# Of ncurses the part that knows terminals. Not by pkg-config, whose flags are for all of it.
+find_library(STRATA_TINFO tinfo REQUIRED)
 # What makes eBPF programs (cmake/bpf.cmake), whatever compiles the rest.
 find_program(STRATA_CLANG clang REQUIRED)
 find_program(STRATA_BPFTOOL bpftool REQUIRED PATHS /usr/sbin /sbin)

@@ -38,6 +38,11 @@ function(strata_library folder)
     add_library(${target} STATIC ${sources})
     target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${target} PUBLIC ${links} PRIVATE strata_warnings)
+    if(STRATA_BUILD STREQUAL "release")
+      # Any folder may become a part of libstrata.so, which shows none of it.
+      set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON
+        CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    endif()
     strata_precompile(${target})
   else()  # a folder of headers, so far
     add_library(${target} INTERFACE)

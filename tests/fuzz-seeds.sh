@@ -49,6 +49,15 @@ case $name in
     collect/ring_reader | collect/process_drain)
     tests/fuzz-seeds.py "$name" "$out"
     ;;
+  top/key_reader)
+    printf '\2\033OP\033[15~\033[<0;10;5M\033[<65;3;2m\033[1;5C\033[[Aq\303\244\033x\177\r' > "$out/1"
+    printf '\0\342\202\254\360\237\230\200\033\033[99999~\302\233' > "$out/2"
+    ;;
+  top/line_filter)
+    printf 'mysql' > "$out/1"
+    printf 'proc = mysqld and io > 10M or not (cpu < 80%% and state ~ "exit*")' > "$out/2"
+    printf 'load > 49 && lost_events != 0 || busy >= 1.5k' > "$out/3"
+    ;;
   period/json)
     printf '{"begin_ns":0,"end_ns":100,"source":"trace","clock":"epoch","machines":[{"name":"a","events":3,"estimated":{"task":["wait_other_ns"]},"cpus":[{"cpu":0,"tid":7,"user_ns":60,"idle_ns":40}],"tasks":[{"pid":7,"tid":7,"start_ns":-5,"name":"x","state_before":"wait-other","state":"user","user_ns":60,"wait_other_ns":40}]}]}\n' > "$out/1"
     printf '{"begin_ns":100,"end_ns":200,"source":"live","machines":[{"name":"a","tasks":[{"tid":7,"start_ns":-5,"state_before":"user","memory_bytes":null,"corrections":[{"begin_ns":50,"end_ns":100,"from":"user_ns","to":"unknown_ns","weight":2}]}],"latencies":[{"what":"syscall","name":"read","count":1,"sum_ns":3,"histogram":[0,0,1]}],"files":[{"identity":"inode","device":1,"number":2}]}]}\n' > "$out/2"

@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "cli/record_arguments.h"
 #include "cli/record_config.h"
+#include "cli/top_arguments.h"
 
 namespace strata::cli {
 namespace {
@@ -177,6 +178,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   Conditions session_conditions;
   SetupArguments setup_arguments;
   ProbeArguments probe_arguments;
+  TopArguments top_arguments;
   StatsArguments stats_arguments;
   StateArguments state_arguments;
   PsArguments ps_arguments;
@@ -192,6 +194,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   CLI::App* session = add_session(app, session_arguments, session_conditions);
   CLI::App* setup = add_setup(app, setup_arguments);
   CLI::App* probe = add_probe(app, probe_arguments);
+  CLI::App* top = add_top(app, top_arguments);
   CLI::App* info = add_info(app, info_arguments);
   CLI::App* events = add_events(app, events_arguments);
   CLI::App* dump = add_dump(app, dump_arguments, dump_conditions);
@@ -253,6 +256,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   }
   if (setup->parsed()) return Command(std::move(setup_arguments));
   if (probe->parsed()) return Command(std::move(probe_arguments));
+  if (top->parsed()) return Command(std::move(top_arguments));
   return Command(std::move(convert_arguments));
 }
 

@@ -98,6 +98,22 @@ struct PsArguments {
   bool json = false;
 };
 
+struct TopArguments {
+  std::vector<std::string> paths;  // none: this machine
+  std::string delay = "1s";
+  std::optional<uint64_t> count;  // refreshes
+  bool batch = false;
+  bool json = false;
+  std::vector<std::string> screens;
+  std::vector<int32_t> pids;
+  std::string filter;
+  std::string sort;
+  bool threads = false;
+  std::string history;
+  double speed = 1;
+  bool paused = false;
+};
+
 enum class Packing : uint8_t { None, Zstd };
 enum class CompressWhen : uint8_t { End, Live };
 
@@ -194,7 +210,7 @@ struct ProbeArguments {
 using Command =
     std::variant<InfoArguments, EventsArguments, DumpArguments, StatsArguments, StateArguments,
                  PsArguments, QueryArguments, TrimArguments, ConvertArguments, RecordArguments,
-                 RecoverArguments, SessionArguments, SetupArguments, ProbeArguments>;
+                 RecoverArguments, SessionArguments, SetupArguments, ProbeArguments, TopArguments>;
 
 // The command, or the exit status where there is nothing to do: help was asked for and shown, or
 // the arguments are wrong and that was said.

@@ -24,5 +24,6 @@ int run(const ProbeArguments& arguments);
 int run(const StatsArguments& arguments);
 int run(const StateArguments& arguments);
 int run(const PsArguments& arguments);
+int run(const TopArguments& arguments);
 
 }  // namespace strata::cli

@@ -14,6 +14,7 @@ bool uses_the_kernel(const strata::cli::Command& command) {
   using namespace strata::cli;
   if (const auto* events = std::get_if<EventsArguments>(&command)) return events->paths.empty();
   if (const auto* setup = std::get_if<SetupArguments>(&command)) return setup->check;
+  if (const auto* top = std::get_if<TopArguments>(&command)) return top->paths.empty();
   return std::holds_alternative<RecordArguments>(command);
 }
 

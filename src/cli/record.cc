@@ -3,7 +3,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +10,7 @@
 #include "base/progress.h"
 #include "base/time_text.h"
 #include "cli/commands.h"
+#include "cli/size.h"
 #include "cli/terminal.h"
 #include "kernel/process_choice.h"
 #include "record/event_choice.h"
@@ -22,22 +22,6 @@ namespace strata::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// "16M", "500k", "1G": bytes.
-Result<uint64_t> parse_size(const std::string& text) {
-  uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  const std::string unit(rest, end);
-  unsigned shift = 64;
-  if (unit.empty() || unit == "B") shift = 0;
-  if (unit == "k" || unit == "K" || unit == "KB" || unit == "kB") shift = 10;
-  if (unit == "M" || unit == "MB") shift = 20;
-  if (unit == "G" || unit == "GB") shift = 30;
-  if (error != std::errc() || shift == 64 || number == 0 || number > (uint64_t{1} << 40 >> shift))
-    return Error{"", std::nullopt, "'" + text + "' is no size such as 16M"};
-  return number << shift;
-}
 
 std::string default_folder() {
   const time_t now = time(nullptr);

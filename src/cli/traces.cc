@@ -80,20 +80,13 @@ Traces follow_recording(const std::string& path, size_t& growing) {
     complain(path + ": is no running session");
     return traces;
   }
-  Result<std::unique_ptr<trace::Trace>> live =
-      record::follow_session(*session, tracedat::LivePages::From::Beginning);
-  if (!live) {
-    complain(live.error());
+  Result<record::FollowedRecording> followed = record::follow_recording(*session);
+  if (!followed) {
+    complain(followed.error());
     return traces;
   }
-  // What else is there: the state at the beginning.
-  const auto same = [&](const auto& trace) { return trace->info().path == (*live)->info().path; };
-  if (auto others = recording::open_traces(session->folder)) {
-    std::erase_if(*others, same);
-    traces.opened = *std::move(others);
-  }
-  growing = traces.opened.size();
-  traces.opened.push_back(*std::move(live));
+  traces.opened = std::move(followed->traces);
+  growing = followed->growing;
   return traces;
 }
 

@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, kGroups> kMissing = {
     "nothing of virtual machines was recorded",
     "no performance counters were recorded",
     "nothing that takes time was recorded",
+    "",
 };
 
 std::string times(uint64_t number, std::string_view one, std::string_view more) {

@@ -294,6 +294,10 @@ constexpr bool is_on_cpu(Column column) { return column <= Column::Exiting; }
 constexpr bool is_blocked(Column column) {
   return column >= Column::WaitDisk && column <= Column::WaitOther;
 }
+// A virtual CPU does one of these.
+constexpr bool is_vcpu_state(Column column) {
+  return (column >= Column::Guest && column <= Column::Blocked) || column == Column::Unknown;
+}
 std::string_view state_name(Column state);  // "wait-disk"
 
 // How far a column can be believed.

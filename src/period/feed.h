@@ -22,13 +22,20 @@ enum class Group : uint8_t {
   Vms,        // virtual machines and their exits
   Counters,   // performance counters
   Latencies,  // how long things take, as histograms
+  Totals,     // open files, connections and block devices, as the machine counts them anyway
   Count_,
 };
 std::string_view name_of(Group group);  // "io"
 
 class Groups {
  public:
+  // What a console's head shows: tasks, and the machine's totals.
   constexpr Groups() = default;
+  static constexpr Groups least() {
+    Groups groups;
+    groups.bits_ = bit(Group::Tasks);
+    return groups;
+  }
   constexpr Groups(std::initializer_list<Group> groups) {
     for (const Group group : groups) add(group);
   }
@@ -43,8 +50,10 @@ class Groups {
 
  private:
   static constexpr uint32_t bit(Group group) { return 1u << static_cast<unsigned>(group); }
-  uint32_t bits_ = bit(Group::Tasks);
+  uint32_t bits_ = bit(Group::Tasks) | bit(Group::Totals);
 };
+// "cpu,io", as somebody typed it: these and no more but for tasks; "all" is all of them.
+Result<Groups> groups_from(std::string_view names);
 
 // Where tables of periods come from: the running machine, traces, lines that were saved. Each table
 // begins where the one before it ended. Who shows them does not know which of these it is, but for

@@ -24,6 +24,7 @@ void each_field(RowOf<RowKind::Task> auto& row, auto&& visit) {
   visit("pid", row.pid);
   visit("tid", row.tid);
   visit("start_ns", row.start);
+  visit("parent", row.parent);
   visit("name", row.name);
   visit("user", row.user);
   visit("container", row.container);

@@ -22,6 +22,8 @@ class History {
   };
   explicit History(Bounds bounds) : bounds_(bounds) {}
 
+  const Bounds& bounds() const { return bounds_; }
+
   void add(const Table& table);
 
   size_t size() const { return packed_.size(); }

@@ -3,7 +3,9 @@
 // Lines to tables. Whoever wrote the line is not trusted.
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "base/units.h"
 #include "period/fields.h"
 #include "period/json.h"
 
@@ -14,6 +16,10 @@ using Json = nlohmann::json;
 
 // No table has more; what has is damaged or made to hurt.
 constexpr size_t kLongestLine = size_t{256} << 20;
+// Of all kinds and machines together: a row takes far more memory than the two letters of an empty
+// one in the line.
+constexpr size_t kMostRows = size_t{1} << 21;
+constexpr size_t kMostMachines = size_t{1} << 12;
 
 // One object. The first thing that is wrong with it is kept for all of them.
 class ObjectReader {
@@ -70,7 +76,12 @@ class ObjectReader {
       fail(std::string(name) + " is neither true nor false");
   }
   void operator()(std::string_view name, std::optional<Column>& state) const {
-    one_of(name, kColumnCount, state_name, [&](Column found) { state = found; });
+    one_of(name, kColumnCount, state_name, [&](Column found) {
+      if (is_task_state(found) || is_vcpu_state(found))
+        state = found;
+      else
+        fail(std::string(name) + " is none that there is");
+    });
   }
   void operator()(std::string_view name, FileIdentity& identity) const {
     one_of(name, static_cast<size_t>(FileIdentity::Count_),
@@ -87,7 +98,14 @@ class ObjectReader {
     const Json* found = find(name);
     if (found == nullptr) return;
     if (!found->is_array()) return fail(std::string(name) + " is no array");
-    for (const Json& element : *found) visit(element);
+    for (const Json& element : *found) {
+      if (!problem_.empty()) return;
+      visit(element);
+    }
+  }
+  size_t size_of(std::string_view name) const {
+    const Json* found = find(name);
+    return found != nullptr && found->is_array() ? found->size() : 0;
   }
 
  private:
@@ -144,12 +162,14 @@ void read_histogram(const ObjectReader& object, Histogram& histogram) {
   object("count", histogram.count);
   object("sum_ns", histogram.sum_ns);
   size_t bucket = 0;
+  UInt128 sum = 0;
   object.each("histogram", [&](const Json& element) {
     if (bucket < Histogram::kBuckets && element.is_number_unsigned())
-      histogram.buckets[bucket++] = element.get<uint64_t>();
+      sum += histogram.buckets[bucket++] = element.get<uint64_t>();
     else
       object.fail("histogram is none");
   });
+  if (sum != histogram.count) object.fail("a histogram of another count");
 }
 
 template <typename Row>
@@ -174,12 +194,16 @@ void read_marks(const ObjectReader& machine, Certainty certainty, Marks& marks) 
   }
 }
 
-void read_machine(const ObjectReader& object, Machine& machine) {
+// `room` is for how many rows there is room in the table.
+void read_machine(const ObjectReader& object, Machine& machine, size_t& room) {
   object("name", machine.name);
   read_values(object, machine.values);
   read_marks(object, Certainty::Estimated, machine.marks);
   read_marks(object, Certainty::Unknown, machine.marks);
   each_list(machine, [&](std::string_view name, auto& rows) {
+    const size_t size = object.size_of(name);
+    if (size > room) return object.fail("more rows than there can be");
+    room -= size;
     object.each(name, [&](const Json& element) {
       read_row(ObjectReader(element, object.problem()), rows.emplace_back());
     });
@@ -199,9 +223,15 @@ void read_table(const ObjectReader& object, Table& table) {
     object.fail("a period that ends before it begins");
   table.source = source == name_of(Source::Live) ? Source::Live : Source::Trace;
   if (source != name_of(table.source)) object.fail("source is neither trace nor live");
+  if (object.size_of("machines") > kMostMachines)
+    return object.fail("more machines than there can be");
+  std::set<std::string_view> names;
+  size_t room = kMostRows;
   object.each("machines", [&](const Json& element) {
-    read_machine(ObjectReader(element, object.problem()), table.machines.emplace_back());
+    read_machine(ObjectReader(element, object.problem()), table.machines.emplace_back(), room);
   });
+  for (const Machine& machine : table.machines)
+    if (!names.insert(machine.name).second) object.fail("two machines of one name");
 }
 
 }  // namespace

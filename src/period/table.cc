@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <unordered_map>
 
 #include "base/units.h"
 
@@ -61,6 +62,7 @@ void begin_without_row(auto&, const Seam&) {}
 
 void describe(TaskRow& row, const TaskRow& later) {
   if (later.pid != kNoId) row.pid = later.pid;
+  if (later.parent != kNoId) row.parent = later.parent;
   if (!later.name.empty()) row.name = later.name;
   if (later.user) row.user = later.user;
   if (!later.container.empty()) row.container = later.container;
@@ -157,10 +159,10 @@ std::string_view name_of(Latency latency) {
 std::string_view name_of(Source source) { return source == Source::Trace ? "trace" : "live"; }
 
 uint64_t Histogram::below_ns(double part) const {
-  const auto wanted = static_cast<uint64_t>(std::ceil(part * static_cast<double>(count)));
-  uint64_t seen = 0;
+  const double wanted = std::ceil(part * static_cast<double>(count));
+  double seen = 0;
   for (size_t i = 0; i < kBuckets; ++i) {
-    seen += buckets[i];
+    seen += static_cast<double>(buckets[i]);
     if (seen >= wanted) return uint64_t{1} << i;
   }
   return uint64_t{1} << (kBuckets - 1);
@@ -191,16 +193,18 @@ void Marks::combine(const Marks& other) {
 
 void Machine::add_up() {
   for (const Column column : Values::kOrder) {
-    if (!is_time(column)) continue;
+    if (!is_time(column) || !has_column(RowKind::Cpu, column)) continue;
     values.set(column, 0);
     for (const CpuRow& cpu : cpus) values.add(column, cpu.values[column]);
   }
   vms.clear();
+  std::unordered_map<int32_t, size_t> places;
   for (const VcpuRow& vcpu : vcpus) {
-    auto vm = std::ranges::find(vms, vcpu.pid, &VmRow::pid);
-    if (vm == vms.end()) vm = vms.insert(vms.end(), VmRow{.pid = vcpu.pid, .name = vcpu.vm});
-    ++vm->vcpus;
-    for (const Column column : VmRow::Values::kOrder) vm->values.add(column, vcpu.values[column]);
+    const auto [place, is_new] = places.emplace(vcpu.pid, vms.size());
+    if (is_new) vms.push_back(VmRow{.pid = vcpu.pid, .name = vcpu.vm});
+    VmRow& vm = vms[place->second];
+    ++vm.vcpus;
+    for (const Column column : VmRow::Values::kOrder) vm.values.add(column, vcpu.values[column]);
   }
 }
 

@@ -43,7 +43,8 @@ struct TaskRow {
   int32_t tid = kNoId;
   int64_t start = 0;
 
-  std::string name = {};  // as it was last
+  int32_t parent = kNoId;  // the process that made it; kNoId: not told
+  std::string name = {};   // as it was last
   std::optional<uint32_t> user = std::nullopt;
   std::string container = {};  // empty, as those below: in none, or nobody told
   std::string cgroup = {};

@@ -5,6 +5,7 @@
 
 #include "format/tracedat/trace_dat.h"
 #include "record/control.h"
+#include "recording/open.h"
 
 namespace strata::record {
 namespace {
@@ -54,6 +55,22 @@ Result<std::unique_ptr<trace::Trace>> follow_session(const SessionEntry& session
       },
       from));
   return std::unique_ptr<trace::Trace>(*std::move(trace));
+}
+
+Result<FollowedRecording> follow_recording(const SessionEntry& session) {
+  Result<std::unique_ptr<trace::Trace>> live =
+      follow_session(session, tracedat::LivePages::From::Beginning);
+  if (!live) return std::move(live).error();
+  FollowedRecording all;
+  // What else is there: the state at the beginning.
+  const auto same = [&](const auto& trace) { return trace->info().path == (*live)->info().path; };
+  if (auto others = recording::open_traces(session.folder)) {
+    std::erase_if(*others, same);
+    all.traces = *std::move(others);
+  }
+  all.growing = all.traces.size();
+  all.traces.push_back(*std::move(live));
+  return all;
 }
 
 }  // namespace strata::record

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "format/tracedat/live_pages.h"
@@ -15,5 +16,12 @@ namespace strata::record {
 // the session. Not for a flight recorder, which writes nothing.
 Result<std::unique_ptr<trace::Trace>> follow_session(const SessionEntry& session,
                                                      tracedat::LivePages::From from);
+
+// All traces of the recording that a session makes.
+struct FollowedRecording {
+  std::vector<std::unique_ptr<trace::Trace>> traces;
+  size_t growing = 0;  // the kernel's, which is followed from its beginning
+};
+Result<FollowedRecording> follow_recording(const SessionEntry& session);
 
 }  // namespace strata::record

@@ -118,7 +118,7 @@ void Pass::start_period() {
 
 void Pass::start_periods(int64_t from) {
   if (!periods || !at_period) return;
-  const bool is_known = span_.begin < span_.end;
+  const bool is_known = growing.empty() && span_.begin < span_.end;
   const int64_t last = is_known ? span_.end.count : std::numeric_limits<int64_t>::max();
   periods_ = std::make_unique<Periods>(machines_, from, end ? std::min(end->count, last) : last,
                                        periods->length.count, periods->clock,

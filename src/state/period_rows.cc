@@ -166,6 +166,11 @@ void PeriodCutter::describe(TaskId id, period::TaskRow& row) const {
   row.name = names.text(task.name);
   row.is_kernel = task.is_kernel;
   if (task.cpu != kNoCpu) row.cpu = task.cpu;
+  if (task.parent != kNoTid) {
+    const TaskId maker = engine_.tasks().find(task.parent);
+    const bool has_process = maker != kNoTask && engine_.tasks()[maker].tgid != kNoTid;
+    row.parent = raw(has_process ? engine_.tasks()[maker].tgid : task.parent);
+  }
   if (const Owner* owner = engine_.owner(task.tgid)) {
     row.user = owner->user;
     row.container = names.text(owner->container);

@@ -62,6 +62,30 @@ std::optional<double> read_real(std::string_view text) {
   return value;
 }
 
+// As people write sizes: "10M", "1.5k"; and "80%".
+std::optional<double> read_multiple(std::string_view text) {
+  if (text.size() < 2) return std::nullopt;
+  double factor = 1;
+  switch (text.back()) {
+    case '%':
+      break;
+    case 'k':
+      factor = 1e3;
+      break;
+    case 'M':
+      factor = 1e6;
+      break;
+    case 'G':
+      factor = 1e9;
+      break;
+    default:
+      return std::nullopt;
+  }
+  const std::optional<double> number = read_real(text.substr(0, text.size() - 1));
+  if (!number) return std::nullopt;
+  return *number * factor;
+}
+
 class Parser {
  public:
   Parser(std::string_view text, Equals equals) : text_(text), equals_(equals) {}
@@ -232,6 +256,7 @@ class Parser {
     }
     term.number = read_number(term.text);
     term.real = read_real(term.text);
+    if (!term.real && equals_ == Equals::SingleToo) term.real = read_multiple(term.text);
 
     switch (term.comparison) {
       case Comparison::Equal:

@@ -55,7 +55,7 @@ struct FilterTree {
   FilterNode root;
 };
 
-// Whether "=" may stand for "==". Not in what the kernel is to evaluate.
+// Whether "=" may stand for "==", and 10M for ten million. Not in what the kernel is to evaluate.
 enum class Equals : uint8_t { DoubleOnly, SingleToo };
 
 // Error::offset is the column, from 0.

@@ -74,15 +74,39 @@ TEST(PeriodJson, WhatIsWrongIsNamed) {
   EXPECT_NE(cause(begin + "{}}"), "");
   EXPECT_NE(cause(begin + "[7]}"), "");
   EXPECT_NE(cause(begin + R"([{"tasks":[[]]}]})"), "");
-  for (const char* field : {R"("tid":1.5)", R"("tid":3000000000)", R"("tid":"7")", R"("user":-1)",
-                            R"("user":4294967296)", R"("user_ns":-1)",
-                            R"("user_ns":18446744073709551616)", R"("kernel":1)", R"("name":7)",
-                            R"("state":"dancing")", R"("corrections":[{"begin_ns":2,"end_ns":1}])",
-                            R"("corrections":[{"begin_ns":1,"end_ns":2,"from":"faults"}])"}) {
+  for (const char* field :
+       {R"("tid":1.5)", R"("tid":3000000000)", R"("tid":"7")", R"("user":-1)",
+        R"("user":4294967296)", R"("user_ns":-1)", R"("user_ns":18446744073709551616)",
+        R"("kernel":1)", R"("name":7)", R"("state":"dancing")", R"("state":"syscalls")",
+        R"("state":"idle")", R"("corrections":[{"begin_ns":2,"end_ns":1}])",
+        R"("corrections":[{"begin_ns":1,"end_ns":2,"from":"faults"}])"}) {
     std::string line = begin + R"([{"tasks":[{"start_ns":1,)";
     EXPECT_NE(cause((line += field) += "}]}]}"), "") << field;
   }
   EXPECT_NE(cause(begin + R"([{"unknown":{"task":["colour"]}}]})"), "");
+  EXPECT_EQ(cause(begin + R"([{"name":"a"},{"name":"b"}]})"), "");
+  EXPECT_NE(cause(begin + R"([{"name":"a"},{"name":"a"}]})"), "");
+  const std::string latencies = begin + R"([{"latencies":[{"what":"irq","histogram":[1,2],)";
+  EXPECT_EQ(cause(latencies + R"("count":3}]}]})"), "");
+  EXPECT_NE(cause(latencies + R"("count":4}]}]})"), "");
+}
+
+// A letter or two of a line must not become hundreds of bytes without end.
+TEST(PeriodJson, NoMoreRowsAreReadThanThereCanBe) {
+  const auto array_of = [](std::string_view element, size_t count) {
+    std::string array = "[";
+    while (count-- > 0) (array += element) += ',';
+    array.back() = ']';
+    return array;
+  };
+  const auto cause = [](const std::string& machines) {
+    const Result<Table> table = table_from_json(
+        R"({"begin_ns":1,"end_ns":2,"source":"trace","machines":)" + machines + '}');
+    return table ? "" : table.error().cause;
+  };
+  EXPECT_EQ(cause(R"([{"tasks":)" + array_of("0", 2'100'000) + "}]"),
+            "the line has more rows than there can be");
+  EXPECT_EQ(cause(array_of("0", 5000)), "the line has more machines than there can be");
 }
 
 TEST(PeriodJson, LinesAreReadUpToTheFirstThatIsBroken) {

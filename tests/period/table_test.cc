@@ -59,6 +59,13 @@ TEST(Histogram, CountsInPowersOfTwo) {
   EXPECT_EQ(histogram.below_ns(0.75), 1024u);
 }
 
+TEST(Histogram, HasAnEndHoweverManyThereAre) {
+  Histogram histogram;
+  histogram.count = histogram.buckets[3] = std::numeric_limits<uint64_t>::max();
+  EXPECT_EQ(histogram.below_ns(0.99), 8u);
+  EXPECT_EQ(histogram.below_ns(1), 8u);
+}
+
 TEST(Table, AppendsOnlyWhatFollows) {
   Table table = one(0, 100, {});
   EXPECT_FALSE(table.append(one(101, 200, {})));
@@ -154,6 +161,24 @@ TEST(Table, AddsUpAllKindsOfRows) {
   EXPECT_EQ(machine.interfaces.at(0).values[Column::PacketsIn], 10u);
   EXPECT_EQ(machine.latencies.at(0).histogram.count, 4u);
   EXPECT_EQ(machine.tasks.at(0).values[Column::Memory], kUnknownCell);
+}
+
+TEST(Table, WhatWatchingCostsIsNoTimeOfACpu) {
+  const auto watched = [](int64_t begin, int64_t end) {
+    Table table = one(begin, end, {});
+    Machine& machine = table.machines.front();
+    machine.cpus.emplace_back(CpuRow{.number = 0}).values.set(Column::Idle, 90);
+    machine.values.set(Column::Observer, 7);
+    machine.values.set(Column::Observing, 20);
+    machine.add_up();
+    return table;
+  };
+  Table table = watched(0, 100);
+  EXPECT_EQ(table.machines[0].values[Column::Observer], 7u);
+  ASSERT_TRUE(table.append(watched(100, 200)));
+  EXPECT_EQ(table.machines[0].values[Column::Observer], 14u);
+  EXPECT_EQ(table.machines[0].values[Column::Observing], 40u);
+  EXPECT_EQ(table.machines[0].values[Column::Idle], 180u);
 }
 
 TEST(Table, AMachineThatIsNotThereDidNothingNew) {

@@ -11,7 +11,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILT = pathlib.Path(os.environ["STRATA_PROGRAM"]).parent / "src/probe"
+BUILD = pathlib.Path(os.environ["STRATA_PROGRAM"]).parent
+BUILT = BUILD / "src/probe"
 
 
 def run(*command, **more):
@@ -32,8 +33,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         prefix = folder / "installed"
-        run("cmake", "-DCMAKE_INSTALL_LOCAL_ONLY=ON", f"-DCMAKE_INSTALL_PREFIX={prefix}", "-P",
-            BUILT / "cmake_install.cmake")
+        run("cmake", "--install", BUILD, "--component", "probe", "--prefix", prefix)
 
         run("cmake", "-S", ROOT / "examples/probe", "-B", folder / "examples",
             f"-DCMAKE_PREFIX_PATH={prefix}")
@@ -42,10 +42,8 @@ def main():
         run("getent", "ahosts", "localhost",
             env={**os.environ, "LD_PRELOAD": str(folder / "examples/libwatch_names.so")})
 
-        # The prefix in the file is that of the build; here it is elsewhere.
         library = next(prefix.glob("lib*/**/libstrata-probe.so")).parent
-        flags = run("pkg-config", f"--define-variable=prefix={prefix}",
-                    f"--define-variable=libdir={library}", "--cflags", "--libs", "strata-probe",
+        flags = run("pkg-config", "--cflags", "--libs", "strata-probe",
                     env={**os.environ, "PKG_CONFIG_PATH": str(library / "pkgconfig")}).split()
         run("gcc", "-std=c11", "-O2", "-Wall", "-Werror", ROOT / "examples/probe/shop.c", "-o",
             folder / "shop", *flags)

@@ -37,6 +37,14 @@ TEST(TextFilter, ComparesNumbersAsNumbers) {
   EXPECT_FALSE(matches("mode > 9"));
 }
 
+TEST(TextFilter, NumbersMayBeWrittenAsPeopleDo) {
+  EXPECT_TRUE(matches("cpu > 0.0119k"));
+  EXPECT_FALSE(matches("cpu > 0.0121k"));
+  EXPECT_TRUE(matches("cpu < 1M and cpu < 1G and cpu >= 12%"));
+  EXPECT_FALSE(TextFilter::parse("cpu > 10x"));
+  EXPECT_FALSE(TextFilter::parse("cpu > M"));
+}
+
 TEST(TextFilter, WhatHasNoSuchTextDoesNotFulfilIt) {
   EXPECT_FALSE(matches("user = 0"));
   EXPECT_FALSE(matches("user != 0"));

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -195,6 +196,8 @@ TEST_P(CtfWriterPeer, ReadsWhatAKilledProgramWroteUpToItsLastPacket) {
   auto* told = static_cast<Told*>(
       mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(told, MAP_FAILED);
+  // What it had begun in a process of its own is ours then, to be waited for.
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   std::mt19937 random(std::random_device{}());
   for (int round = 0; round < 6; ++round) {
     folder = temporary.file("killed" + std::to_string(round));
@@ -208,6 +211,8 @@ TEST_P(CtfWriterPeer, ReadsWhatAKilledProgramWroteUpToItsLastPacket) {
     int status = 0;
     waitpid(child, &status, 0);
     ASSERT_TRUE(WIFSIGNALED(status));
+    while (waitpid(-1, nullptr, __WALL) > 0) {
+    }
     // Its events, and not a word of complaint.
     const test::CommandResult result =
         test::run({"sh", "-c", std::string(GetParam()) + " '" + folder + "' 2>&1"});

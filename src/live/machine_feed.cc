@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/machine_feed.h"
+
+#include <sys/utsname.h>
+
+#include <ctime>
+
+#include "live/call_watch.h"
+#include "live/cgroup_names.h"
+#include "live/cpu_rows.h"
+#include "live/interface_counters.h"
+#include "live/machine_files.h"
+#include "live/marks.h"
+#include "live/programs.h"
+#include "live/task_rows.h"
+#include "live/time_watch.h"
+
+namespace strata::live {
+namespace {
+
+using period::Column;
+using period::Group;
+using period::Groups;
+
+// Of cgroups that are new, so many are named for each table: names come from files.
+constexpr uint32_t kCgroupsAtStart = 256;
+constexpr uint32_t kCgroupsATable = 2;
+
+uint64_t now_on(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+// The programs' clock; to read it is no system call.
+uint64_t now() { return now_on(CLOCK_MONOTONIC); }
+
+std::string machine_name() {
+  utsname name{};
+  return uname(&name) == 0 ? name.nodename : "";
+}
+
+class MachineFeed final : public period::Feed {
+ public:
+  static Result<std::unique_ptr<Feed>> open(Groups groups, const Limits& limits) {
+    Result<std::unique_ptr<TaskPrograms>> programs = TaskPrograms::load(limits);
+    if (!programs) return std::move(programs).error();
+    std::unique_ptr<MachineFeed> feed(new MachineFeed(std::move(*programs), limits));
+    if (Status status = feed->programs_->attach(); !status) return std::move(status).error();
+    if (Status status = feed->want(groups); !status) return std::move(status).error();
+    feed->begin();
+    return std::unique_ptr<Feed>(std::move(feed));
+  }
+
+  bool is_live() const override { return true; }
+  Result<std::optional<period::Table>> next() override;
+  Status restart() override {
+    return Error{"", std::nullopt, "a running machine has no first table"};
+  }
+  Status want(Groups groups) override;
+  Groups told() const override { return told_; }
+  std::vector<std::string> shortfalls() const override { return {}; }
+
+ private:
+  MachineFeed(std::unique_ptr<TaskPrograms> programs, const Limits& limits)
+      : limits_(limits),
+        programs_(std::move(programs)),
+        cpus_(programs_->memory(), now()),
+        tasks_(programs_->memory(), cgroups_) {}
+  void begin();
+  uint64_t copy();
+  void tell_totals(bool wanted);
+
+  const Limits limits_;
+  std::unique_ptr<TaskPrograms> programs_;
+  CgroupNames cgroups_;
+  CpuRows cpus_;
+  TaskRows tasks_;
+  InterfaceCounters interfaces_;
+  std::unique_ptr<MachineFiles> files_;
+  std::unique_ptr<CallWatch> calls_;
+  std::unique_ptr<TimeWatch> times_;
+  Groups told_;
+  std::string name_ = machine_name();
+  uint64_t begin_ = 0;  // of the next table
+  int64_t offset_ = 0;  // from the programs' clock to the epoch
+  uint64_t own_time_ = 0;
+};
+
+// Who copies may lose the CPU in the midst of it, and then copies again. Returns when it began to.
+uint64_t MachineFeed::copy() {
+  constexpr int kTries = 3;
+  constexpr uint64_t kQuick = 100'000;
+  constexpr uint64_t kQuickATask = 100;
+  uint64_t moment = 0;
+  for (int tries = 0; tries < kTries; ++tries) {
+    moment = now();
+    cpus_.copy();
+    tasks_.copy();
+    if (now() - moment < kQuick + kQuickATask * tasks_.size()) break;
+  }
+  ++programs_->memory().control->period;
+  return moment;
+}
+
+void MachineFeed::begin() {
+  cgroups_.allow(kCgroupsAtStart);
+  period::Machine nobody;
+  interfaces_.tell(nobody);
+  offset_ = static_cast<int64_t>(now_on(CLOCK_REALTIME) - now());
+  own_time_ = now_on(CLOCK_PROCESS_CPUTIME_ID);
+  begin_ = copy();
+  cpus_.begin(begin_);
+  tasks_.begin(begin_);
+}
+
+Result<std::optional<period::Table>> MachineFeed::next() {
+  const uint64_t end = copy();
+  period::Table table{.begin = static_cast<int64_t>(begin_) + offset_,
+                      .end = static_cast<int64_t>(end) + offset_,
+                      .source = period::Source::Live,
+                      .clock = "epoch",
+                      .machines = {}};
+  period::Machine& machine = table.machines.emplace_back(period::Machine{.name = name_});
+  const bool tells_calls = calls_ != nullptr;
+  cpus_.tell(end, tells_calls, machine);
+  tasks_.tell(end, offset_, tells_calls, machine.tasks);
+  if (calls_) calls_->tell(machine);
+  if (times_) times_->tell(machine);
+  cgroups_.allow(kCgroupsATable);
+  interfaces_.tell(machine);
+  if (files_) files_->tell(machine);
+  machine.add_up();
+  mark(told(), machine.marks);
+  const uint64_t own_time = now_on(CLOCK_PROCESS_CPUTIME_ID);
+  machine.values.set(Column::Observer, own_time - std::exchange(own_time_, own_time));
+  begin_ = end;
+  return std::optional(std::move(table));
+}
+
+// From now on: what was counted before is that from which to count.
+void MachineFeed::tell_totals(bool wanted) {
+  if (wanted) told_.add(Group::Totals);
+  if (wanted == (files_ != nullptr)) return;
+  files_ = wanted ? std::make_unique<MachineFiles>() : nullptr;
+  period::Machine nobody;
+  if (files_) files_->tell(nobody);
+}
+
+Status MachineFeed::want(Groups groups) {
+  std::string refusal;
+  // Begins to watch what is wanted and not watched yet, and ends what is not wanted any more.
+  const auto watch = [&](auto& watched, Group group, bool is_wanted, auto&& open) {
+    if (!is_wanted) watched.reset();
+    if (is_wanted && !watched) {
+      auto opened = open();
+      if (opened)
+        watched = std::move(*opened);
+      else
+        refusal += (refusal.empty() ? "" : "; ") + opened.error().text();
+    }
+    if (watched) told_.add(group);
+  };
+  told_ = Groups::least();
+  tell_totals(groups.has(Group::Totals));
+  const CallChoice choice = {.times = groups.has(Group::Latencies),
+                             .traffic = groups.has(Group::Io)};
+  if (calls_ && calls_->choice() != choice) calls_.reset();
+  watch(calls_, Group::Calls, groups.has(Group::Calls) || groups.has(Group::Io),
+        [&] { return CallWatch::open(*programs_, choice, limits_); });
+  if (calls_ && choice.traffic) told_.add(Group::Io);
+  watch(times_, Group::Latencies, groups.has(Group::Latencies),
+        [&] { return TimeWatch::open(*programs_); });
+
+  for (const Group group : {Group::Vms, Group::Counters})
+    if (groups.has(group))
+      refusal += (refusal.empty() ? "" : "; ") + std::string(name_of(group)) +
+                 " cannot be told of the running machine";
+  if (refusal.empty()) return {};
+  return Error{"", std::nullopt, refusal};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<period::Feed>> machine_feed(Groups groups, const Limits& limits) {
+  return MachineFeed::open(groups, limits);
+}
+
+}  // namespace strata::live
