@@ -342,7 +342,8 @@ extern "C" {
   // What is loaded here may be of another attachment than the module's ids: the sequence finds out.
   const uint64_t attached = load(module->attached);
   const Attachment* const to = load(state().current);
-  if (to != nullptr && shape < kShortRecord + abi::kUnit) [[likely]] {
+  if (to != nullptr && shape < kShortRecord + abi::kUnit &&
+      *to->clock == static_cast<uint8_t>(abi::Clock::Tsc)) [[likely]] {
     std::byte* const rseq = registered_rseq(*to);
     if (rseq != nullptr) [[likely]] {
       put_word(bytes, *module, static_cast<uint32_t>(attached), flag, shape);
