@@ -196,6 +196,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: fire WHAT THREADS TIMES\n");
     return 2;
   }
-  std::printf("%.3f\n", measure(argv[1], std::atoi(argv[2]),
+  std::printf("%.5f\n", measure(argv[1], std::atoi(argv[2]),
                                 static_cast<uint32_t>(std::strtoul(argv[3], nullptr, 10))));
 }

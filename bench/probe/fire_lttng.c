@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: fire_lttng WHAT THREADS TIMES\n");
     return 2;
   }
-  printf("%.3f\n", run_loops(strcmp(argv[1], "off") == 0 ? pass_sites : fire_number, atoi(argv[2]),
+  printf("%.5f\n", run_loops(strcmp(argv[1], "off") == 0 ? pass_sites : fire_number, atoi(argv[2]),
                              (uint32_t)strtoul(argv[3], NULL, 10)));
   return 0;
 }

@@ -56,8 +56,7 @@ void reach(Attachment& to, std::byte* memory, abi::Policy policy) {
   to.rseq = rseq_offset();
   to.rings = to.rseq != 0 ? header.rings : 0;
   to.index = ring_index_offset();
-  to.capacity_log2 = header.capacity_log2;
-  to.mask = (uint64_t{1} << header.capacity_log2) - 1;
+  to.capacity = uint64_t{1} << header.capacity_log2;
   to.controls = reinterpret_cast<abi::RingControl*>(memory + header.controls) + rings_before;
   to.data = memory + header.data + (rings_before << header.capacity_log2);
   to.clock = reinterpret_cast<const uint8_t*>(&header.clock) + static_cast<uint32_t>(policy);
@@ -82,7 +81,7 @@ bool attach_to_collector() {
   store(header.pid, static_cast<uint32_t>(getpid()));
   store(header.memory, memory.descriptor);
   count(header.lost, __atomic_exchange_n(&state().lost, 0, __ATOMIC_RELAXED));
-  store(state().current, static_cast<const Attachment*>(each));
+  store(state().current, each->rings != 0 ? static_cast<const Attachment*>(each) : nullptr);
   store(state().generation, last_generation);
   return true;
 }

@@ -41,7 +41,7 @@ uint64_t ring_index_offset() {
                                        uint64_t* target, uint64_t value) {
   Outcome outcome;
   __asm__ volatile(
-      SEQUENCE_BEGIN("%[rseq]") SEQUENCE_COMPARE
+      SEQUENCE_BEGIN("%[rseq]", SEQUENCE_ABORTED) SEQUENCE_COMPARE
       "cmpq %[expected], (%[compared])\n"
       "jne 12f\n"
       "movq %[value], (%[target])\n"
@@ -60,7 +60,7 @@ uint64_t ring_index_offset() {
                                         uint64_t* head, const Append& append) {
   Outcome outcome;
   __asm__ volatile(
-      SEQUENCE_BEGIN("%[rseq]") SEQUENCE_COMPARE
+      SEQUENCE_BEGIN("%[rseq]", SEQUENCE_ABORTED) SEQUENCE_COMPARE
       "movq %c[clock](%[at]), %%rdx\n"
       "movzbl (%%rdx), %%eax\n"
       "andl %[clock_mask], %%eax\n"

@@ -57,15 +57,15 @@ template <typename Ring>
 Room make_room(const Ring& ring, uint64_t size, abi::Clock clock) {
   const Attachment& on = ring.on;
   abi::RingControl& control = ring.control;
-  std::byte* const data = on.data + (ring.index << on.capacity_log2);
+  std::byte* const data = on.data + ring.index * on.capacity;
   const uint64_t head = load(control.head);
   const uint64_t lost = load(control.lost);
   const uint64_t tail = load(control.tail);
   const bool overwrites = on.policy == abi::Policy::Overwrite;
-  const uint64_t limit = overwrites ? UINT64_MAX : tail + on.capacity();
+  const uint64_t limit = overwrites ? UINT64_MAX : tail + on.capacity;
   const uint64_t block_begin = head & ~(on.block() - 1);
   const uint64_t block_end = block_begin + on.block();
-  const auto place = [&](uint64_t position) { return data + (position & on.mask); };
+  const auto place = [&](uint64_t position) { return data + (position & on.mask()); };
 
   const bool opened = head != block_begin;
   if (opened && head + size <= block_end &&
@@ -99,7 +99,7 @@ Room make_room(const Ring& ring, uint64_t size, abi::Clock clock) {
            padded ? reinterpret_cast<uint64_t*>(place(head) + offsetof(abi::Block, word)) : nullptr,
            abi::make_word(abi::kPadId, 2 * abi::kUnit), clock}))
     ring.set(control.told, begin + sizeof block, lost);
-  if (!overwrites && head - tail > on.capacity() / 2) wake_collectors(on);
+  if (!overwrites && head - tail > on.capacity / 2) wake_collectors(on);
   return Room::TryAgain;
 }
 

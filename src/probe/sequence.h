@@ -22,7 +22,7 @@ static_assert(offsetof(abi::RingControl, end) == 8);
 
 // Every sequence begins by telling the kernel of itself: where it is, and where to go instead of
 // on. Before that place stands a signature, so that nobody can make the kernel jump just anywhere.
-#define SEQUENCE_BEGIN(rseq)                           \
+#define SEQUENCE_BEGIN(rseq, instead)                  \
   ".pushsection __rseq_cs, \"aw\"\n"                   \
   ".balign 32\n"                                       \
   "3: .long 0, 0\n"                                    \
@@ -31,8 +31,8 @@ static_assert(offsetof(abi::RingControl, end) == 8);
   ".pushsection __rseq_failure, \"ax\"\n"              \
   ".byte 0x0f, 0xb9, 0x3d\n" /* ud1: never executed */ \
   ".long 0x53053053\n"                                 \
-  "4: movl %[aborted], %%eax\n"                        \
-  "jmp 99f\n"                                          \
+  "4: " instead                                        \
+  "\n"                                                 \
   ".popsection\n"                                      \
   "leaq 3b(%%rip), %%rax\n"                            \
   "movq %%rax, %c[critical_section](" rseq             \
@@ -41,9 +41,14 @@ static_assert(offsetof(abi::RingControl, end) == 8);
 // And ends, whatever came of it, by taking that back: else the kernel, when it next switches the
 // thread, would have to read it, check it and take it back itself.
 #define SEQUENCE_END(rseq) "99: movq $0, %c[critical_section](" rseq ")\n"
+#define SEQUENCE_ABORTED "movl %[aborted], %%eax\n jmp 99f"
 #define SEQUENCE_INPUTS                                                      \
   [aborted] "i"(Outcome::Aborted), [critical_section] "i"(kCriticalSection), \
       [current] "m"(state_page.state.generation), [index] "i"(offsetof(Attachment, index))
+#define SEQUENCE_RINGS                                                                        \
+  [rings] "i"(offsetof(Attachment, rings)), [controls] "i"(offsetof(Attachment, controls)),   \
+      [data] "i"(offsetof(Attachment, data)), [capacity] "i"(offsetof(Attachment, capacity)), \
+      [clock] "i"(offsetof(Attachment, clock))
 
 // Appends a record to the ring of this CPU, if `attached`, the module's, is of the current
 // attachment and that is `to`; reading the clock at the same time: records of a ring
@@ -57,7 +62,7 @@ static_assert(offsetof(abi::RingControl, end) == 8);
   uint64_t head;
   const Attachment* at = &to;
   __asm__ volatile(
-      SEQUENCE_BEGIN("%[rseq]")
+      SEQUENCE_BEGIN("%[rseq]", SEQUENCE_ABORTED)
       "movq %[attached], %%rax\n"
       "shrq $32, %%rax\n"
       "cmpl %%eax, %[current]\n"
@@ -72,11 +77,11 @@ static_assert(offsetof(abi::RingControl, end) == 8);
       "addq %c[controls](%[at]), %%r11\n"
       // head: now, and after this record; at: where the record goes.
       "movq (%%r11), %[head]\n"
-      "movl %c[capacity_log2](%[at]), %%ecx\n"
-      "shlq %%cl, %%rax\n"
+      "imulq %c[capacity](%[at]), %%rax\n"
       "addq %c[data](%[at]), %%rax\n"
       "movq %c[clock](%[at]), %%rdx\n"
-      "movq %c[mask](%[at]), %[at]\n"
+      "movq %c[capacity](%[at]), %[at]\n"
+      "decq %[at]\n"
       "andq %[head], %[at]\n"
       "addq %%rax, %[at]\n"
       "addq %[size], %[head]\n"
@@ -130,14 +135,85 @@ static_assert(offsetof(abi::RingControl, end) == 8);
       "14: movl %[stale], %%eax\n"
       SEQUENCE_END("%[rseq]")
       : "=&a"(outcome), [at] "+&r"(at), [head] "=&r"(head)
-      : SEQUENCE_INPUTS, [attached] "rm"(attached), [rings] "i"(offsetof(Attachment, rings)),
-        [controls] "i"(offsetof(Attachment, controls)), [data] "i"(offsetof(Attachment, data)),
-        [mask] "i"(offsetof(Attachment, mask)),
-        [capacity_log2] "i"(offsetof(Attachment, capacity_log2)), [rseq] "r"(rseq),
-        [record] "r"(record), [clock] "i"(offsetof(Attachment, clock)), [size] "r"(size),
+      : SEQUENCE_INPUTS, SEQUENCE_RINGS, [attached] "rm"(attached), [rseq] "r"(rseq),
+        [record] "r"(record), [size] "r"(size),
         [ahead] "i"(kPrefetchAhead), [no_room] "i"(Outcome::NoRoom), [no_ring] "i"(Outcome::NoRing), [stale] "i"(Outcome::Stale)
       : "rcx", "rdx", "r11", "xmm0", "memory", "cc");
   return outcome;
+}
+
+// The same for what is most common, a record of at most kShortRecord bytes and the plain TSC, in
+// half of the code: a program that does something else between its events has to get each line of
+// it from a farther cache. So nothing jumps here, whatever the record's size: that many bytes are
+// always copied, with what happens to lie behind it on the stack, to where nothing is yet. By
+// fours, as the fields were just put there: to load at once what several stores have written waits
+// until these have reached the cache, behind the ring's lines. False: nothing has happened.
+inline constexpr uint64_t kShortRecord = 32;
+
+[[gnu::always_inline]] inline bool write_short_on_cpu(const Attachment* to, uint64_t attached,
+                                                      std::byte* rseq, const std::byte* record,
+                                                      uint64_t shape) {
+  __asm__ goto volatile(
+      SEQUENCE_BEGIN("%[rseq]", "jmp %l[nothing]")
+      "shrq $32, %[control]\n"
+      "cmpl %k[control], %[current]\n"
+      "jne %l[nothing]\n"
+      "movq %c[clock](%[at]), %%rax\n"
+      "cmpb %[tsc], (%%rax)\n"
+      "jne %l[nothing]\n"
+      // rdx: the ring's number.
+      "movq %c[index](%[at]), %%rdx\n"
+      "movl (%[rseq], %%rdx), %%edx\n"
+      "cmpl %c[rings](%[at]), %%edx\n"
+      "jae %l[nothing]\n"
+      "movq %%rdx, %[control]\n"
+      "shlq $7, %[control]\n"
+      "addq %c[controls](%[at]), %[control]\n"
+      "movq (%[control]), %%rax\n"
+      "imulq %c[capacity](%[at]), %%rdx\n"
+      "addq %c[data](%[at]), %%rdx\n"
+      "movq %c[capacity](%[at]), %[at]\n"
+      "decq %[at]\n"
+      "andq %%rax, %[at]\n"
+      "addq %%rdx, %[at]\n"
+      "addq %[copied], %%rax\n"
+      "movq 8(%[control]), %%rdx\n"
+      "testb %[clock_mask], %%dl\n"
+      "jne %l[nothing]\n"
+      "cmpq %%rdx, %%rax\n"
+      "ja %l[nothing]\n"
+      "rdtsc\n"
+      "shlq $32, %%rdx\n"
+      "orq %%rdx, %%rax\n"
+      "movq %%rax, (%[at])\n"
+      "prefetchw %c[ahead](%[at])\n"
+      "movl 8(%[record]), %%eax\n"
+      "movl 12(%[record]), %%edx\n"
+      "movl %%eax, 8(%[at])\n"
+      "movl %%edx, 12(%[at])\n"
+      "movl 16(%[record]), %%eax\n"
+      "movl 20(%[record]), %%edx\n"
+      "movl %%eax, 16(%[at])\n"
+      "movl %%edx, 20(%[at])\n"
+      "movl 24(%[record]), %%eax\n"
+      "movl 28(%[record]), %%edx\n"
+      "movl %%eax, 24(%[at])\n"
+      "movl %%edx, 28(%[at])\n"
+      "movq (%[control]), %%rax\n"
+      "addq %[shape], %%rax\n"
+      "andq $-8, %%rax\n"
+      "movq %%rax, (%[control])\n"
+      "2: movq $0, %c[critical_section](%[rseq])\n"
+      : [at] "+&r"(to), [control] "+&r"(attached)
+      : [rseq] "r"(rseq), [record] "r"(record), [shape] "r"(shape), [copied] "i"(kShortRecord),
+        [ahead] "i"(kPrefetchAhead), [tsc] "i"(abi::Clock::Tsc), [clock_mask] "i"(abi::kClockMask), SEQUENCE_RINGS,
+        SEQUENCE_INPUTS
+      : "rax", "rdx", "memory", "cc"
+      : nothing);
+  return true;
+nothing:
+  *reinterpret_cast<volatile uint64_t*>(rseq + kCriticalSection) = 0;
+  return false;
 }
 
 }  // namespace strata::probe

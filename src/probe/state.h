@@ -14,11 +14,10 @@ namespace strata::probe {
 // Never changes while it is the current one.
 struct alignas(128) Attachment {
   uint32_t generation;
-  uint32_t rings;  // that are written by restartable sequences; 0: the fallback serves all
-  int64_t rseq;    // where a thread's struct rseq is, from its thread pointer
-  uint64_t index;  // where the number of the ring is in struct rseq
-  uint64_t capacity_log2;
-  uint64_t mask;  // capacity - 1
+  uint32_t rings;     // that are written by restartable sequences; 0: the fallback serves all
+  int64_t rseq;       // where a thread's struct rseq is, from its thread pointer
+  uint64_t index;     // where the number of the ring is in struct rseq
+  uint64_t capacity;  // of each ring
   abi::RingControl* controls;
   std::byte* data;
   const uint8_t* clock;  // this policy's byte of the header's
@@ -30,7 +29,7 @@ struct alignas(128) Attachment {
   uint32_t dictionary;
   uint32_t dictionary_size;
 
-  uint64_t capacity() const { return mask + 1; }
+  uint64_t mask() const { return capacity - 1; }
   uint64_t block() const { return uint64_t{1} << block_log2; }
 };
 
@@ -39,7 +38,8 @@ struct alignas(128) Attachment {
 struct State {
   uint32_t generation;  // of the current attachment; 0: there is none
   uint32_t reserved;
-  // One of this generation, or none; set before it. Where one policy alone is wanted, its own.
+  // One of this generation, or none, where there are no restartable sequences either; set before
+  // it. Where one policy alone is wanted, its own.
   const Attachment* current;
   uint64_t attaching;        // the thread that attaches or adds a module; 0: none
   uint64_t fallback_writer;  // the thread that writes to the fallback ring; 0: none

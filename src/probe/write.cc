@@ -40,7 +40,7 @@ void sleep_ns(uint64_t nanoseconds) {
 // would notice, and not beyond the time that is left.
 uint64_t time_for_room(const Attachment& on, uint64_t left) {
   constexpr uint64_t kLongest = 500'000;
-  const uint64_t half = on.capacity() / 2;
+  const uint64_t half = on.capacity / 2;
   const uint64_t time = half < kLongest ? half : kLongest;
   return time < left ? time : left;
 }
@@ -143,7 +143,7 @@ Written write_locked(const Attachment& to, abi::RingControl& control, const Even
     count(control.lost);
     return Written::Lost;
   }
-  std::byte* const data = to.data + (uint64_t{to.fallback} << to.capacity_log2);
+  std::byte* const data = to.data + to.fallback * to.capacity;
   while (true) {
     if (!is_current(to, event)) return Written::Stale;
     const uint64_t head = load(control.head);
@@ -151,7 +151,7 @@ Written write_locked(const Attachment& to, abi::RingControl& control, const Even
     if ((end & 7) == event.clock && head + event.size <= end) {
       const uint64_t time = read_clock_ordered(abi::Clock{event.clock});
       __builtin_memcpy(event.record, &time, sizeof time);
-      __builtin_memcpy(data + (head & to.mask), event.record, event.size);
+      __builtin_memcpy(data + (head & to.mask()), event.record, event.size);
       store(control.head, head + event.size);
       return Written::Done;
     }
@@ -171,15 +171,15 @@ bool write_fallback(const Attachment& to, Event& event) {
   return written != Written::Stale;
 }
 
-// The thread's struct rseq. Null: it has none, or it is not registered.
-std::byte* thread_rseq(const Attachment& to) {
-#if defined(__x86_64__)
-  if (to.rings == 0) return nullptr;
+// The thread's struct rseq, where the C library has one for each; null: it is not registered.
+std::byte* registered_rseq(const Attachment& to) {
   std::byte* const rseq = reinterpret_cast<std::byte*>(thread_pointer()) + to.rseq;
   return *reinterpret_cast<volatile int32_t*>(rseq + kCpuId) < 0 ? nullptr : rseq;
-#else
-  return nullptr;
-#endif
+}
+
+// The same, or null where there is none.
+std::byte* thread_rseq(const Attachment& to) {
+  return to.rings != 0 ? registered_rseq(to) : nullptr;
 }
 
 // False: it is not current any more.
@@ -198,7 +198,7 @@ bool write(const Attachment& to, Event& event) {
       // Where the head is still this one, nothing was written since the clock was read.
       const uint64_t time = read_clock_ordered(abi::Clock{event.clock});
       __builtin_memcpy(event.record, &time, sizeof time);
-      std::byte* const place = to.data + (index << to.capacity_log2) + (head & to.mask);
+      std::byte* const place = to.data + index * to.capacity + (head & to.mask());
       if (ring.append({head, head + event.size, event.record, place, event.size, nullptr, 0,
                        abi::Clock{event.clock}}))
         return true;
@@ -288,6 +288,36 @@ bool write_to_wanted(uint32_t generation, const abi::ClockWord& asked, const Eve
   if (have == 0) count_unattached();
 }
 
+// A record of any size, and with any clock.
+[[gnu::noinline]] void write_any(strata_probe_module& module, const uint32_t* flag,
+                                 std::byte* record, uint32_t shape) {
+#if defined(__x86_64__)
+  const uint64_t attached = load(module.attached);
+  const Attachment* const to = load(state().current);
+  std::byte* const rseq = to != nullptr ? registered_rseq(*to) : nullptr;
+  if (rseq != nullptr) [[likely]] {
+    put_word(record, module, static_cast<uint32_t>(attached), flag, shape);
+    if (write_on_cpu(*to, attached, rseq, record, shape & ~7u) == Outcome::Done) [[likely]]
+      return;
+  }
+#endif
+  write_slowly(module, flag, record, shape);
+}
+
+[[gnu::noinline]] uint64_t now_slowly(strata_probe_module& module) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const ModuleIds ids = ids_of(module);
+    if (ids.generation == load(state().generation)) {
+      const auto asked = abi::ClockWord::of(load(header_of(ids.generation).clock));
+      if (asked.is_closed()) return 0;
+      const uint64_t now = read_clock(abi::Clock{asked.clock});
+      return now != 0 ? now : 1;
+    }
+    if (!attach(module)) break;
+  }
+  return 0;
+}
+
 }  // namespace
 
 void wake_collectors(const Attachment& on) {
@@ -312,30 +342,28 @@ extern "C" {
   // What is loaded here may be of another attachment than the module's ids: the sequence finds out.
   const uint64_t attached = load(module->attached);
   const Attachment* const to = load(state().current);
-  if (to != nullptr) [[likely]] {
-    std::byte* const rseq = thread_rseq(*to);
+  if (to != nullptr && shape < kShortRecord + abi::kUnit &&
+      *to->clock == static_cast<uint8_t>(abi::Clock::Tsc)) [[likely]] {
+    std::byte* const rseq = registered_rseq(*to);
     if (rseq != nullptr) [[likely]] {
       put_word(bytes, *module, static_cast<uint32_t>(attached), flag, shape);
-      if (write_on_cpu(*to, attached, rseq, bytes, shape & ~7u) == Outcome::Done) [[likely]]
+      if (write_short_on_cpu(to, attached, rseq, bytes, shape)) [[likely]]
         return;
     }
   }
 #endif
-  write_slowly(*module, flag, bytes, shape);
+  write_any(*module, flag, bytes, shape);
 }
 
 [[gnu::visibility("default")]] uint64_t strata_probe_now(strata_probe_module* module) noexcept {
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    const ModuleIds ids = ids_of(*module);
-    if (ids.generation == load(state().generation)) {
-      const auto asked = abi::ClockWord::of(load(header_of(ids.generation).clock));
-      if (asked.is_closed()) return 0;
-      const uint64_t now = read_clock(abi::Clock{asked.clock});
-      return now != 0 ? now : 1;
-    }
-    if (!attach(*module)) break;
-  }
-  return 0;
+#if defined(__x86_64__)
+  const uint32_t generation = static_cast<uint32_t>(load(module->attached) >> 32);
+  const Attachment* const current = load(state().current);
+  if (current != nullptr && generation == load(state().generation) &&
+      *current->clock == static_cast<uint8_t>(abi::Clock::Tsc)) [[likely]]
+    return __builtin_ia32_rdtsc() | 1;
+#endif
+  return now_slowly(*module);
 }
 
 }  // extern "C"
