@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "top/batch.h"
 
+#include <signal.h>
 #include <unistd.h>
 
+#include <array>
 #include <ctime>
+#include <optional>
 
 #include "base/output.h"
 #include "period/json.h"
@@ -24,8 +27,30 @@ void put_text(const Grid& grid, TextBuffer& out) {
   out.put('\n');
 }
 
+// Whether somebody asked us to end. What a feed has made on this machine is then removed.
+volatile sig_atomic_t asked_to_end = 0;
+
+class EndSignals {
+ public:
+  EndSignals() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { asked_to_end = 1; };
+    for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &before_[i]);
+  }
+  EndSignals(const EndSignals&) = delete;
+  EndSignals& operator=(const EndSignals&) = delete;
+  ~EndSignals() {
+    for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
+
+ private:
+  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
+
 void sleep_until(const timespec& time) {
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) != 0) {
+  while (asked_to_end == 0 &&
+         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) != 0) {
   }
 }
 
@@ -35,6 +60,8 @@ Status run_batch(Timeline& timeline, Board& board, const std::vector<Screen>& sc
                  BatchStyle style, const Pace& pace, unsigned width) {
   Output out(STDOUT_FILENO);
   const bool is_live = timeline.feed().is_live();
+  std::optional<EndSignals> signals;
+  if (is_live) signals.emplace();
   timespec next{};
   clock_gettime(CLOCK_MONOTONIC, &next);
   for (uint64_t done = 0; !pace.refreshes || done < *pace.refreshes; ++done) {
@@ -43,6 +70,7 @@ Status run_batch(Timeline& timeline, Board& board, const std::vector<Screen>& sc
       next.tv_sec += nanoseconds / 1'000'000'000;
       next.tv_nsec = nanoseconds % 1'000'000'000;
       sleep_until(next);
+      if (asked_to_end != 0) break;
     }
     if (!timeline.take()) break;
     timeline.to_newest();

@@ -28,10 +28,12 @@ print(usage.ru_utime + usage.ru_stime, flush=True)
 class Watched:
     """strata top --json beside something, and its periods."""
 
-    def __init__(self, *arguments):
-        self.file = tempfile.TemporaryFile()
-        self.child = subprocess.Popen([PROGRAM, "top", "--json", "-d", "500ms", *arguments],
-                                      stdout=self.file, stderr=subprocess.PIPE)
+    def __init__(self, *arguments, by=()):
+        self.file = tempfile.NamedTemporaryFile()
+        with open(self.file.name, "ab") as out:  # with a position of its own
+            self.child = subprocess.Popen(
+                [*by, PROGRAM, "top", "--json", "-d", "500ms", *arguments], stdout=out,
+                stderr=subprocess.PIPE)
         end = time.monotonic() + LIMIT
         while not self.periods():
             if self.child.poll() is not None or time.monotonic() > end:
@@ -74,6 +76,51 @@ ON_CPU = ("running_ns", "user_ns", "syscall_ns", "trap_ns", "virt_ns", "kernel_n
 
 def on_cpu(rows):
     return sum(row.get(column, 0) for row in rows for column in ON_CPU)
+
+
+# Somebody who may use the kernel's tracer, but not eBPF.
+WITHOUT_EBPF = ("setpriv", "--bounding-set=-bpf,-perfmon,-sys_admin",
+                "--inh-caps=-bpf,-perfmon,-sys_admin")
+
+
+def own_folders(pid):
+    return [name for name in os.listdir("/run/strata") if name.startswith(f"{pid}.top-")]
+
+
+class ByRings(unittest.TestCase):
+    def test_where_ebpf_is_refused_the_kernels_rings_tell_the_same(self):
+        with Watched(by=WITHOUT_EBPF) as watched:
+            with subprocess.Popen([sys.executable, "-c", BURN], stdout=subprocess.PIPE) as load:
+                charged = float(load.stdout.read())
+                load.wait()
+            periods = watched.wait_past(time.time_ns())
+            self.assertEqual({period["source"] for period in periods}, {"trace"})
+            self.assertTrue(own_folders(watched.child.pid))
+            for before, after in zip(periods, periods[1:]):
+                self.assertEqual(before["end_ns"], after["begin_ns"])
+            # Its cost is told: its own, and that of others by the number of events.
+            machines = [machine for period in periods for machine in period["machines"]]
+            self.assertGreater(sum(machine["observer_ns"] for machine in machines), 0)
+            self.assertIn("observing_ns", machines[-1]["estimated"]["machine"])
+            rows = tasks(periods, load.pid)
+            seen = sum(row.get(column, 0) for row in rows
+                       for column in (*ON_CPU, "irq_ns", "softirq_ns")) / 1e9
+            # How exact the engine is others test; here somebody else's time may be among it, where
+            # the kernel left out a switch.
+            self.assertAlmostEqual(seen, charged, delta=0.25 * charged + 0.02)
+        self.assertFalse(own_folders(watched.child.pid))
+
+    def test_one_that_is_killed_leaves_a_folder_at_most_and_the_next_one_removes_it(self):
+        with Watched(by=WITHOUT_EBPF) as watched:
+            killed = watched.child.pid
+            watched.child.kill()
+        end = time.monotonic() + LIMIT
+        while f"top-{killed}" in subprocess.run([PROGRAM, "session", "list"], check=True,
+                                                stdout=subprocess.PIPE, text=True).stdout:
+            self.assertLess(time.monotonic(), end, "its recorder goes on")
+            time.sleep(0.1)
+        with Watched(by=WITHOUT_EBPF):
+            self.assertFalse(own_folders(killed))
 
 
 class Live(unittest.TestCase):
