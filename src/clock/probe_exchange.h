@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+
+#include "base/result.h"
+#include "clock/burst.h"
+#include "clock/probe_link.h"
+
+namespace strata::clock {
+
+// A burst: messages go to and fro as fast as they can, each the answer to the one before. Both ends
+// are then in the same position (each sends as soon as something has come), so neither way is the
+// slower one by the exchange itself. Both poll at first, since on an idle machine a sleeping
+// receiver's wake-up is most of the time a message takes, and differs from one machine to the
+// other; who has polled in vain for a while sleeps, so that a busy machine can run the other end.
+
+struct BurstLimits {
+  uint32_t messages = 4096;                                        // both ways together
+  std::chrono::nanoseconds time = std::chrono::milliseconds(200);  // that it may take
+  // With no answer for so long, the other end is given up. That is an error, and what comes of this
+  // burst later is passed over by the next one.
+  std::chrono::nanoseconds patience = std::chrono::seconds(2);
+};
+
+// The counter that stamps what is recorded here, such as read_tsc().
+using ReadCounter = std::function<uint64_t()>;
+
+// The side that begins and ends a burst. `number` is one that the link has not had yet.
+Result<Burst> ask(ProbeLink& link, uint64_t number, const ReadCounter& counter,
+                  const BurstLimits& limits = {});
+// The other side, until the burst ends. Of the limits it has patience alone, and a bound on what it
+// keeps. What it learns of the clocks is the same.
+Result<Burst> answer(ProbeLink& link, uint64_t number, const ReadCounter& counter,
+                     const BurstLimits& limits = {});
+
+}  // namespace strata::clock
