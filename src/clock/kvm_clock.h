@@ -21,6 +21,8 @@ struct CounterShift {
   uint64_t guest(uint64_t host) const {
     return static_cast<uint64_t>(UInt128{host} * ratio >> fraction_bits) + offset;
   }
+  // As told by somebody: a ratio that is not zero, at most 62 bits behind the point.
+  bool is_valid() const { return ratio != 0 && fraction_bits <= 62; }
   bool operator==(const CounterShift&) const = default;
 };
 
@@ -29,19 +31,20 @@ struct CounterChange {
   uint64_t host = 0;
   uint32_t vcpu = 0;
   CounterShift shift;
+  bool is_anew = false;  // the guest was reset, or put back into a state of before
 };
 
 // The maps from the guest's counter to the host's, one for each segment, from all that is known of
-// one guest's virtual CPUs.
+// one guest's virtual CPUs. Changes that are not valid are left out.
 //
 // The guest takes its counters for one, and so does the map: it is that of the lowest vCPU, and the
 // bound says how far another was off meanwhile, as it is for a moment whenever KVM writes them one
-// by one. Otherwise it is exact: 0, and 1 ns where the guest's rate is another.
+// by one. Otherwise the map is exact, or to a tick of both clocks where the guest has another rate.
 //
 // Where the guest's counter is set forward, the readings that were left out are a gap. Where it is
-// set back, as when a stopped guest goes on with the reading that it had, readings from there on
-// belong to the time after; set back behind what it was at the change before, as a restored state
-// or a reboot does, readings repeat and a new segment begins.
+// set back, as when a guest that was stopped goes on with the reading it had, readings from there
+// on belong to the time after. A new segment begins where the guest began anew, and where its
+// counter is set back behind all that it was, since readings then repeat.
 std::vector<trace::ClockMap> guest_maps(std::span<const CounterChange> changes,
                                         double host_ns_per_tick);
 

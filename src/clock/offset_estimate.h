@@ -19,9 +19,9 @@ namespace strata::clock {
 // can be wrong by as much as its messages took longer than the fastest of all, and weighs
 // accordingly in the line that is fitted through the windows.
 
-// The fastest messages of each window of a burst, which is all that the rest needs: some 60
-// messages, whatever the burst had.
-Burst fastest(const Burst& burst);
+// The fastest messages of each window of a burst, which is all that the rest needs: at most 64,
+// however many it had.
+Result<Burst> fastest(const Burst& burst);
 
 // An instant by both counters.
 struct Meeting {

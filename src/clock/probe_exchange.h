@@ -18,10 +18,11 @@ namespace strata::clock {
 // other; who has polled in vain for a while sleeps, so that a busy machine can run the other end.
 
 struct BurstLimits {
-  uint32_t messages = 4096;                                        // both ways together
-  std::chrono::nanoseconds time = std::chrono::milliseconds(200);  // that it may take
-  // With no answer for so long, the other end is given up. That is an error, and what comes of this
-  // burst later is passed over by the next one.
+  uint32_t messages = 4096;  // both ways together
+  // For which who asks goes on, at most.
+  std::chrono::nanoseconds time = std::chrono::milliseconds(200);
+  // How much longer the burst may take, the wait for its beginning included, until the other end is
+  // given up. That is an error, and what comes of this burst later is passed over by the next one.
   std::chrono::nanoseconds patience = std::chrono::seconds(2);
 };
 
@@ -31,8 +32,7 @@ using ReadCounter = std::function<uint64_t()>;
 // The side that begins and ends a burst. `number` is one that the link has not had yet.
 Result<Burst> ask(ProbeLink& link, uint64_t number, const ReadCounter& counter,
                   const BurstLimits& limits = {});
-// The other side, until the burst ends. Of the limits it has patience alone, and a bound on what it
-// keeps. What it learns of the clocks is the same.
+// The other side, until the burst ends. It learns the same of the clocks.
 Result<Burst> answer(ProbeLink& link, uint64_t number, const ReadCounter& counter,
                      const BurstLimits& limits = {});
 
