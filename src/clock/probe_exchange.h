@@ -12,15 +12,12 @@
 namespace strata::clock {
 
 // A burst: messages go to and fro as fast as they can, each the answer to the one before. Both ends
-// are then in the same position (each sends as soon as something has come), so neither way is the
-// slower one by the exchange itself. Both poll at first, since on an idle machine a sleeping
-// receiver's wake-up is most of the time a message takes, and differs from one machine to the
-// other; who has polled in vain for a while sleeps, so that a busy machine can run the other end.
+// are then in the same position, so that neither way is the slower one by the exchange itself.
 
 struct BurstLimits {
-  uint32_t messages = 4096;  // both ways together
-  // For which who asks goes on, at most.
-  std::chrono::nanoseconds time = std::chrono::milliseconds(200);
+  uint32_t messages = 2048;  // both ways together
+  // For which who asks goes on, at most: what comes then is one more answer.
+  std::chrono::nanoseconds time = std::chrono::milliseconds(190);
   // How much longer the burst may take, the wait for its beginning included, until the other end is
   // given up. That is an error, and what comes of this burst later is passed over by the next one.
   std::chrono::nanoseconds patience = std::chrono::seconds(2);

@@ -72,8 +72,8 @@ TEST(Meeting, HasABoundThatAlwaysHolds) {
     // The same from the fastest messages alone, which can know no more.
     const Result<Burst> kept = fastest(burst);
     ASSERT_TRUE(kept) << kept.error().text();
-    EXPECT_LE(kept->forth.size(), 32u);
-    EXPECT_LE(kept->back.size(), 32u);
+    EXPECT_LE(kept->forth.size(), 64u);
+    EXPECT_LE(kept->back.size(), 64u);
     const Result<Meeting> again = meet(*kept, rate);
     if (!again) continue;
     ASSERT_LE(std::abs(error_ticks(link, *again)), static_cast<double>(again->bound))
@@ -106,7 +106,7 @@ TEST(Meeting, NeedsMessagesBothWays) {
 // Whatever numbers another machine sends.
 TEST(Meeting, OfOddNumbersIsAnErrorOrHasABound) {
   std::mt19937_64 random(5);
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < 500; ++round) {
     Burst burst;
     const int shift = static_cast<int>(random() % 64);
     for (int i = 0; i < 1 + static_cast<int>(random() % 50); ++i) {
@@ -191,17 +191,15 @@ TEST(MapThroughBursts, SaysHowFarAClockJumpedInBetween) {
   EXPECT_LT(map->pieces()[2].bound_ns, 1'100'000u);
 }
 
-TEST(MapThroughBursts, WithOneBurstHoldsForAsLongAsThatTook) {
+TEST(MapThroughBursts, WithOneAloneHasNoBound) {
   SimulatedLink link;
-  const Result<trace::ClockMap> map =
-      map_through(std::vector{link.burst(0, kMessages)}, 1e9 / link.here_hz);
+  const Burst burst = link.burst(0, kMessages);
+  const Result<trace::ClockMap> map = map_through(std::vector{burst}, 1e9 / link.here_hz);
   ASSERT_TRUE(map) << map.error().text();
-  ASSERT_EQ(map->pieces().size(), 2u);
-  const uint64_t middle = (map->pieces()[0].t0 + map->pieces()[1].t0) / 2;
-  const double error = static_cast<double>(map->at(middle) - link.here_of(middle));
-  EXPECT_LT(std::abs(error), 500);
-  EXPECT_LT(map->pieces()[0].bound_ns, 20'000u);
-  EXPECT_EQ(map->pieces()[1].bound_ns, trace::kNoBound);
+  ASSERT_EQ(map->pieces().size(), 1u);
+  const Result<Meeting> meeting = meet(burst);
+  EXPECT_EQ(map->at(meeting->there), meeting->here);
+  EXPECT_EQ(map->pieces()[0].bound_ns, trace::kNoBound);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       asks ? clock::ask(link, 0, counter, limits) : clock::answer(link, 0, counter, limits);
   if (!burst) return 0;
   const Result<clock::Burst> kept = clock::fastest(*burst);
-  if (kept && (kept->forth.size() > 32 || kept->back.size() > 32)) abort();
+  if (kept && (kept->forth.size() > 64 || kept->back.size() > 64)) abort();
   const std::vector<clock::Burst> one = {*burst};
   if (const auto map = clock::map_through(one, 0.4)) map->at(12345);
   if (kept) (void)clock::meet(*kept, 1.0);
