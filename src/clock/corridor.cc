@@ -7,11 +7,6 @@
 namespace strata::clock {
 namespace {
 
-bool is_near(Point point) {
-  return point.x <= kFarthest && point.x >= -kFarthest && point.y <= kFarthest &&
-         point.y >= -kFarthest;
-}
-
 Point flipped(Point point) { return {point.x, -point.y}; }
 
 // A line from one point to another right of it, as it is: nothing is rounded.
@@ -80,14 +75,18 @@ std::optional<Line> limit(std::span<const Point> corners, bool upside_down, int6
 
 }  // namespace
 
+bool LowerHull::takes(Point point) const {
+  const auto here = std::ranges::lower_bound(corners_, point.x, {}, &Point::x);
+  if (here == corners_.end() || here == corners_.begin())
+    return here == corners_.end() || here->x != point.x || here->y > point.y;
+  if (here->x == point.x) return here->y > point.y;
+  return !is_needless(*(here - 1), point, *here);
+}
+
 void LowerHull::add(Point point) {
+  if (!takes(point)) return;
   auto here = std::ranges::lower_bound(corners_, point.x, {}, &Point::x);
-  if (here != corners_.end() && here->x == point.x) {
-    if (here->y <= point.y) return;
-    here = corners_.erase(here);
-  }
-  const bool has_left = here != corners_.begin();
-  if (has_left && here != corners_.end() && is_needless(*(here - 1), point, *here)) return;
+  if (here != corners_.end() && here->x == point.x) here = corners_.erase(here);
   here = corners_.insert(here, point);
   while (here - corners_.begin() >= 2 && is_needless(*(here - 2), *(here - 1), point))
     here = corners_.erase(here - 1);
@@ -109,6 +108,11 @@ bool Corridor::add_below(Point point) {
   if (!is_near(point)) return false;
   below_.add(flipped(point));
   return true;
+}
+
+bool Corridor::narrows_above(Point point) const { return is_near(point) && above_.takes(point); }
+bool Corridor::narrows_below(Point point) const {
+  return is_near(point) && below_.takes(flipped(point));
 }
 
 std::optional<Line> Corridor::steepest() const {

@@ -16,6 +16,8 @@ namespace strata::clock {
 class LowerHull {
  public:
   void add(Point point);
+  // Whether it would be a corner now.
+  bool takes(Point point) const;
   std::span<const Point> corners() const { return corners_; }
 
  private:
@@ -37,6 +39,9 @@ class Corridor {
   // The line is nowhere above this. False: it is too far from zero, and not taken.
   bool add_above(Point point);
   bool add_below(Point point);
+  // Whether adding it would change anything.
+  bool narrows_above(Point point) const;
+  bool narrows_below(Point point) const;
 
   // The lines with the greatest and the smallest slope that fit. Nothing: the points do not bound
   // the slope on that side.

@@ -18,6 +18,10 @@ struct Point {
 // Coordinates reach this far from zero, both ways, so that products of their differences fit into
 // 128 bits. 2^61 ns are 73 years.
 constexpr int64_t kFarthest = int64_t{1} << 61;
+constexpr bool is_near(int64_t coordinate) {
+  return coordinate <= kFarthest && coordinate >= -kFarthest;
+}
+constexpr bool is_near(Point point) { return is_near(point.x) && is_near(point.y); }
 
 // A straight line: y = at.y + above + (x - at.x) x (1 + steeper). Clocks of one kind have slopes
 // near 1, of which so no digit is lost.
