@@ -13,21 +13,15 @@ namespace {
 
 using Traces = std::span<const std::unique_ptr<trace::Trace>>;
 
-Result<TraceSync> finish(TraceSync::By by, CausalFit fit) {
-  Result<std::vector<Stretch>> stretches = fit.finish();
-  if (!stretches) return std::move(stretches).error();
-  return TraceSync{by, fit.pairs(), *std::move(stretches)};
-}
-
 Result<TraceSync> sync_guest(Traces host_traces, Traces guest_traces, Towards towards,
                              std::vector<Error>& problems) {
   const HostWindows host = read_host(host_traces);
   const GuestMoments guest = read_guest(guest_traces);
   for (const auto* some : {&host.problems, &guest.problems})
     std::ranges::copy(*some, std::back_inserter(problems));
-  Result<CausalFit> fit = match_windows(host, guest, towards);
+  Result<WindowFit> fit = match_windows(host, guest, towards);
   if (!fit) return std::move(fit).error();
-  return finish(TraceSync::By::GuestWindows, *std::move(fit));
+  return TraceSync{TraceSync::By::GuestWindows, fit->pairs, std::move(fit->stretches)};
 }
 
 }  // namespace
@@ -36,7 +30,9 @@ Result<TraceSync> sync_traces(Traces machine, Traces reference, std::vector<Erro
   if (tells_segments(machine) && tells_segments(reference)) {
     Matched matched = match_segments(machine, reference);
     std::ranges::move(matched.problems, std::back_inserter(problems));
-    return finish(TraceSync::By::TcpSegments, std::move(matched.fit));
+    Result<std::vector<Stretch>> stretches = matched.fit.finish();
+    if (!stretches) return std::move(stretches).error();
+    return TraceSync{TraceSync::By::TcpSegments, matched.fit.pairs(), *std::move(stretches)};
   }
   if (tells_windows(reference)) return sync_guest(reference, machine, Towards::Host, problems);
   if (tells_windows(machine)) return sync_guest(machine, reference, Towards::Guest, problems);

@@ -2,6 +2,7 @@
 #include "clock/vm_windows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -77,8 +78,54 @@ std::optional<VmWindow> around(const std::vector<VmWindow>& windows, int64_t fro
   return VmWindow{first->entry, (behind - 1)->exit};
 }
 
-// Which vCPU each CPU of the guest is, if the clocks are so far apart, and how many events then lie
-// in no window.
+// Events of a guest's CPU within so short a time that the clocks' rates do not matter.
+using Moments = std::span<const int64_t>;
+
+// Some such, from here and there, since for a while a guest may run without an exit.
+std::vector<Moments> samples_of(const std::vector<int64_t>& moments) {
+  constexpr size_t kSamples = 8;
+  constexpr ptrdiff_t kMostEvents = 256;
+  constexpr int64_t kLength = 50'000'000;
+  constexpr int64_t kSpan = 1'000'000'000;
+  const auto late = std::ranges::upper_bound(moments, moments.front() + kSpan);
+  const size_t early = std::max(static_cast<size_t>(late - moments.begin()),
+                                std::min(moments.size(), kSamples * kMostEvents));
+  std::vector<Moments> samples;
+  for (size_t i = 0; i < kSamples; ++i) {
+    const auto begin = moments.begin() + static_cast<ptrdiff_t>(i * early / kSamples);
+    const auto end = std::upper_bound(begin, moments.end(), *begin + kLength);
+    samples.emplace_back(begin,
+                         std::min(end, begin + std::min(kMostEvents, moments.end() - begin)));
+  }
+  return samples;
+}
+
+// How far the host's clock is ahead, and how many events then lie in no window.
+struct Place {
+  int64_t ahead = 0;
+  size_t outside = 0;
+};
+
+// The best one near `ahead`, looked for twice, the second time between the first one's neighbours.
+Place best_near(const std::vector<VmWindow>& windows, Moments sample, int64_t ahead,
+                int64_t reach) {
+  constexpr int64_t kSteps = 10;
+  const auto outside = [&](int64_t by) {
+    return static_cast<size_t>(std::ranges::count_if(
+        sample, [&](int64_t moment) { return !around(windows, moment + by, moment + by); }));
+  };
+  Place best{ahead, outside(ahead)};
+  for (int round = 0; round < 2; ++round, reach /= kSteps) {
+    const int64_t middle = best.ahead;
+    for (int64_t step = -kSteps; step <= kSteps && best.outside > 0; ++step) {
+      const int64_t by = middle + step * reach / kSteps;
+      if (const Place tried{by, outside(by)}; tried.outside < best.outside) best = tried;
+    }
+  }
+  return best;
+}
+
+// Which vCPU each CPU of the guest is, if the clocks are about so far apart.
 struct Seating {
   int64_t ahead = 0;
   std::map<CpuId, Tid> vcpus = {};
@@ -86,42 +133,25 @@ struct Seating {
   size_t outside = 0;
 };
 
-Seating seat(const HostWindows& host, const GuestMoments& guest, int64_t ahead) {
-  constexpr size_t kLooked = 2048;
+Seating seat(const HostWindows& host, const GuestMoments& guest, int64_t ahead, int64_t reach) {
   Seating seating{.ahead = ahead};
   for (const auto& [cpu, moments] : guest.cpus) {
-    const size_t looked = std::min(moments.size(), kLooked);
-    size_t fewest = looked + 1;
+    const std::vector<Moments> samples = samples_of(moments);
+    size_t events = 0;
+    for (const Moments& sample : samples) events += sample.size();
+    size_t fewest = events + 1;
     for (const auto& [tid, windows] : host.vcpus) {
       size_t outside = 0;
-      for (size_t i = 0; i < looked; ++i) {
-        // Here and there from begin to end: for a while a guest may run without an exit.
-        const int64_t time = moments[i * moments.size() / looked] + ahead;
-        if (!around(windows, time, time)) ++outside;
-      }
+      for (const Moments& sample : samples)
+        outside += best_near(windows, sample, ahead, reach).outside;
       if (outside >= fewest) continue;
       fewest = outside;
       seating.vcpus[cpu] = tid;
     }
-    seating.events += looked;
-    seating.outside += std::min(fewest, looked);
+    seating.events += events;
+    seating.outside += std::min(fewest, events);
   }
   return seating;
-}
-
-// The best one near `ahead`, looked for twice, the second time between the first one's neighbours.
-Seating best_near(const HostWindows& host, const GuestMoments& guest, int64_t ahead,
-                  int64_t reach) {
-  constexpr int64_t kSteps = 10;
-  Seating best = seat(host, guest, ahead);
-  for (int round = 0; round < 2; ++round, reach /= kSteps) {
-    const int64_t middle = best.ahead;
-    for (int64_t step = -kSteps; step <= kSteps; ++step) {
-      Seating tried = seat(host, guest, middle + step * reach / kSteps);
-      if (tried.outside < best.outside) best = std::move(tried);
-    }
-  }
-  return best;
 }
 
 // Follows one CPU of the guest along its windows.
@@ -168,6 +198,31 @@ class Follower {
   int64_t least_ = std::numeric_limits<int64_t>::min();
   int64_t most_ = std::numeric_limits<int64_t>::max();
 };
+
+// How far a time is from the nearest window.
+int64_t distance(const std::vector<VmWindow>& windows, int64_t time) {
+  const auto next = std::ranges::lower_bound(windows, time, {}, &VmWindow::exit);
+  int64_t least = std::numeric_limits<int64_t>::max();
+  if (next != windows.end()) least = std::max<int64_t>(next->entry - time, 0);
+  if (next != windows.begin()) least = std::min(least, time - (next - 1)->exit);
+  return least;
+}
+
+// How far the guest's events lie outside of its windows, at most, along the line of a stretch.
+uint64_t unevenness(const Stretch& stretch, const std::vector<VmWindow>& windows,
+                    const std::vector<int64_t>& moments, Towards towards) {
+  const Line line = towards == Towards::Host ? stretch.line : stretch.line.inverse();
+  int64_t most = 0;
+  for (const int64_t moment : moments) {
+    const int64_t time = line.at.y + std::llround(std::clamp(line.rise(moment), -0x1p61L, 0x1p61L));
+    const int64_t own = towards == Towards::Host ? moment : time;
+    // The guest may tell of a longer time than the host does.
+    const bool is_told = time >= windows.front().entry && time <= windows.back().exit;
+    if (is_told && own >= stretch.begin && own <= stretch.end)
+      most = std::max(most, distance(windows, time));
+  }
+  return static_cast<uint64_t>(most);
+}
 
 Error failed(const char* why) { return {"", std::nullopt, why}; }
 
@@ -230,7 +285,7 @@ bool tells_windows(Traces traces) {
   return has(Word::VmEntry) && has(Word::VmExit);
 }
 
-Result<CausalFit> match_windows(const HostWindows& host, const GuestMoments& guest,
+Result<WindowFit> match_windows(const HostWindows& host, const GuestMoments& guest,
                                 Towards towards) {
   if (host.vcpus.empty()) return failed("the host's trace has no exits from a guest");
   if (host.injections.empty())
@@ -243,7 +298,7 @@ Result<CausalFit> match_windows(const HostWindows& host, const GuestMoments& gue
   constexpr size_t kNone = std::numeric_limits<size_t>::max();
   size_t fewest_else = kNone;
   for (const Candidate& candidate : candidates) {
-    Seating tried = best_near(host, guest, candidate.ahead, width);
+    Seating tried = seat(host, guest, candidate.ahead, width);
     const bool is_same = std::abs(tried.ahead - best.ahead) <= 4 * width;
     if (best.events == 0 || tried.outside < best.outside) std::swap(tried, best);
     if (!is_same && tried.events > 0) fewest_else = std::min(fewest_else, tried.outside);
@@ -259,7 +314,7 @@ Result<CausalFit> match_windows(const HostWindows& host, const GuestMoments& gue
 
   CausalFit fit;
   for (const auto& [cpu, moments] : guest.cpus) {
-    Follower follower(host.vcpus.at(best.vcpus.at(cpu)), best.ahead, width);
+    Follower follower(host.vcpus.at(best.vcpus.at(cpu)), best.ahead, 2 * width);
     for (const int64_t moment : moments) {
       const std::optional<VmWindow> window = follower.place(moment);
       if (!window) continue;
@@ -272,7 +327,16 @@ Result<CausalFit> match_windows(const HostWindows& host, const GuestMoments& gue
       }
     }
   }
-  return fit;
+  Result<std::vector<Stretch>> stretches = fit.finish();
+  if (!stretches) return std::move(stretches).error();
+  for (Stretch& stretch : *stretches) {
+    uint64_t most = 0;
+    for (const auto& [cpu, moments] : guest.cpus)
+      most =
+          std::max(most, unevenness(stretch, host.vcpus.at(best.vcpus.at(cpu)), moments, towards));
+    stretch.bound += most;
+  }
+  return WindowFit{fit.pairs(), *std::move(stretches)};
 }
 
 }  // namespace strata::clock

@@ -42,15 +42,21 @@ bool tells_windows(std::span<const std::unique_ptr<trace::Trace>> traces);
 // Which way a fit leads.
 enum class Towards : uint8_t { Host, Guest };
 
-// Pairs of an entry or an exit on the host and an event of the guest, if the two belong together.
+struct WindowFit {
+  uint64_t pairs = 0;  // an entry or an exit of the host and an event of the guest
+  std::vector<Stretch> stretches;
+};
+
+// How the times of the two lead to each other, if they belong together.
 //
 // By how much the clocks are apart is found by voting: a guest's CPU that did nothing is woken up
 // by an interrupt, so of the times between all injections and all awakenings one comes about again
 // and again. It is believed where nearly all of the guest's events then lie within a window, and
 // with no other far fewer do. From there on the two are followed along: each event is in one of the
 // windows that are near enough, so it came after the first one's entry and before the last one's
-// exit.
-Result<CausalFit> match_windows(const HostWindows& host, const GuestMoments& guest,
+// exit. Where it lies between two of them all the same, the clocks did not go straight: the bound
+// is larger by as much.
+Result<WindowFit> match_windows(const HostWindows& host, const GuestMoments& guest,
                                 Towards towards);
 
 }  // namespace strata::clock
