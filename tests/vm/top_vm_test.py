@@ -27,11 +27,11 @@ until [ $(wc -l <out/live.jsonl) -gt $((tables + 1)) ]; do sleep 0.1; done
 kill -INT $top
 wait $top
 """
-EVENTS = """sched:sched_switch sched:sched_waking sched:sched_wakeup_new sched:sched_process_exit
-irq:irq_handler_entry irq:irq_handler_exit irq:softirq_entry irq:softirq_exit
-irq_vectors:local_timer_entry irq_vectors:local_timer_exit kvm:kvm_entry kvm:kvm_exit
-kvm:kvm_userspace_exit kvm:kvm_inj_virq kvm:kvm_apic_ipi kvm:kvm_mmio kvm:kvm_pio kvm:kvm_msr
-kvm:kvm_page_fault"""
+EVENTS = """task:task_rename sched:sched_switch sched:sched_waking sched:sched_wakeup_new
+sched:sched_process_exit irq:irq_handler_entry irq:irq_handler_exit irq:softirq_entry
+irq:softirq_exit irq_vectors:local_timer_entry irq_vectors:local_timer_exit
+kvm:kvm_entry kvm:kvm_exit kvm:kvm_userspace_exit kvm:kvm_inj_virq kvm:kvm_apic_ipi
+kvm:kvm_mmio kvm:kvm_pio kvm:kvm_msr kvm:kvm_page_fault"""
 LIFE = """out=$PWD/out
 start-guest
 guest() { until grep -q "^guest: $1" /tmp/guest.log; do sleep 0.1; done; }
@@ -49,12 +49,20 @@ for counter in exits halt_exits io_exits; do echo $counter $(cat $counter); done
 cat vcpu0/pid vcpu1/pid >$out/threads
 echo $guest >$out/guest
 kill -KILL $guest
+for thread in $(cat $out/threads); do
+  while [ -d /proc/$thread ]; do sleep 0.1; done
+done
 """
 GUEST = """for i in 1 2 3; do ls -lR /bin >/dev/null; sleep 0.1; done
 dd if=/dev/zero of=/dev/vda bs=4k count=16 conv=fsync 2>/dev/null
 echo 'guest: worked'
 sleep 1000
 """
+
+
+# What watching costs lies before one's stamp and behind the other's, and is slow where it is emulated:
+# so much of a time, and so many nanoseconds.
+WATCHING = 0.05, 50e6
 
 
 def boot(folder):
@@ -84,14 +92,15 @@ class Live:
         self.vcpus = collections.defaultdict(collections.Counter)  # by thread
         self.exits = collections.defaultdict(collections.Counter)  # by reason
         self.machine = collections.Counter()
-        self.numbers, self.vms, self.preempters, self.thread_ns = {}, set(), set(), collections.Counter()
+        self.numbers, self.vms, self.thread_ns = {}, set(), collections.Counter()
+        self.preempters = collections.defaultdict(set)  # of the periods, by thread
         for line in path.read_text().splitlines():
             (told,) = json.loads(line)["machines"]
             self.machine.update({name: told.get(name, 0) for name in ("virt_ns", "no_room")})
             for row in told.get("vcpus", []):
                 self.numbers[row["tid"]] = row["vcpu"]
                 self.vms.add((row["pid"], row["vm"]))
-                self.preempters.add(row.get("preempter", ""))
+                self.preempters[row["tid"]].add(row.get("preempter"))
                 self.vcpus[row["tid"]].update(
                     {name: value for name, value in row.items() if isinstance(value, int)})
             for row in told.get("exits", []):
@@ -111,29 +120,32 @@ def recorded(out, live, threads):
     host = out / "host/host.dat"
     info = machine.info(host)
     assert info["lost"] == 0 and info["lost_unknown"] == 0, info
+    ends = {event["tid"]: event["ts_ns"]
+            for event in machine.events(host, "-e", "sched_process_exit")}
     reasons = collections.defaultdict(collections.Counter)
-    for event in machine.events(host, "-e", "sched_process_exit"):
-        if event["tid"] not in threads:
-            continue
-        tid = event["tid"]
-        told = json.loads(machine.fine("stats", "--exits", "--json", "--end", event["ts_ns"], host))
+    for tid in threads:
+        told = json.loads(machine.fine("stats", "--exits", "--json", "--end", ends[tid], host))
         (vcpu,) = (vcpu for vcpu in told["vcpus"] if vcpu["tid"] == tid)
         row = live.vcpus[tid]
         assert vcpu["vcpu"] == threads[tid], vcpu
         for state in ("guest", "hypervisor", "user-space", "halted", "preempted"):
-            near(vcpu["state_ns"][state], row[state.replace("-", "_") + "_ns"], 0.02, 20e6,
+            near(vcpu["state_ns"][state], row[state.replace("-", "_") + "_ns"], *WATCHING,
                  (tid, state))
         # Live, it is known by its thread's name before it first enters the guest.
-        assert row["blocked_ns"] > 0.98 * vcpu["state_ns"]["blocked"] - 20e6, (vcpu, row)
+        assert row["blocked_ns"] > 0.95 * vcpu["state_ns"]["blocked"] - 50e6, (vcpu, row)
         for name in ("injections", "ipis", "mmio", "pio", "msr", "page_faults"):
             assert vcpu[name] == row[name.replace("page_", "")], (tid, name, vcpu, row)
         for exit in vcpu["exits"]:
             if exit["reason"]:
                 reasons[exit["reason"]].update(exit | {"reason": 0})
+    # To whom a virtual CPU lost its CPU for the longest time of all was that in some period, too.
+    for line in machine.fine("stats", "--period", "1h", "--json", host).splitlines():
+        for row in json.loads(line)["machines"][0]["vcpus"]:
+            assert row["preempter"] in live.preempters[row["tid"]], (row, live.preempters)
     for reason, sums in reasons.items():
         assert sums["count"] == live.exits[reason]["exits"], (reason, sums, live.exits[reason])
-        near(sums["kernel_ns"], live.exits[reason]["hypervisor_ns"], 0.02, 20e6, reason)
-        near(sums["user_ns"], live.exits[reason]["user_space_ns"], 0.02, 20e6, reason)
+        near(sums["kernel_ns"], live.exits[reason]["hypervisor_ns"], *WATCHING, reason)
+        near(sums["user_ns"], live.exits[reason]["user_space_ns"], *WATCHING, reason)
     return {reason: sums["count"] for reason, sums in reasons.items()}
 
 
@@ -163,10 +175,9 @@ def main():
         near(live.machine["virt_ns"], in_guest, 0.001, 1e6, "CPUs")
         near(sum(live.thread_ns.values()), in_guest, 0.001, 1e6, "threads")
         assert min(row["halted_ns"] for row in live.vcpus.values()) > 1e9, live.vcpus
-        assert "sh" in live.preempters, live.preempters
 
         screen = machine.fine("top", "-b", "--screens", "vm", out / "live.jsonl")
-        assert " 1 VMs" in screen and "inner" in screen and "npf" not in screen, screen[:2000]
+        assert " 1 VMs" in screen and "inner" in screen, screen[:2000]
 
 
 main()
