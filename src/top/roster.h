@@ -32,7 +32,7 @@ class Roster {
     std::optional<period::Column> state = std::nullopt;
   };
   struct Task {
-    period::TaskRow row;  // without values, but for memory
+    period::TaskRow row;             // without values, but for memory
     std::vector<State> states = {};  // wherever that changed
     bool has_ended = false;
   };
