@@ -108,7 +108,7 @@ void VmRows::add(int32_t tid, std::optional<uint32_t> number, uint64_t now) {
   ++no_room_;
 }
 
-// Of a thread that has ended: nobody else writes to it.
+// Of a thread that has run for the last time: nobody else writes to it.
 void VmRows::free(VcpuSlot& slot) {
   VcpuSlot nobody{};
   nobody.version = slot.version + 2;
@@ -206,14 +206,13 @@ void VmRows::tell(uint64_t begin, uint64_t end, bool tells_calls, period::Machin
     tell_exits(known.edge, now, row, exits);
     processes.insert(row.pid);
     const auto same = before.find(row.tid);
-    told_[row.tid] = {.vm = row.vm,
-                      .number = row.number,
+    told_[row.tid] = {.number = row.number,
                       .guest_ns = row.values[Column::Guest],
                       .is_in_guest = row.state == Column::Guest,
                       .was_in_guest = same != before.end() && same->second.is_in_guest};
     machine.vcpus.push_back(std::move(row));
     known.edge = now;
-    if (known.task.has_ended != 0) free(memory_.vcpus[i]);
+    if (known.task.doing >= kIsZombie) free(memory_.vcpus[i]);
   }
   std::erase_if(names_, [&](const auto& name) { return !processes.contains(name.first); });
   for (const auto& [key, values] : exits)

@@ -46,7 +46,7 @@ class VmRows {
   // Periods begin here, with what was copied.
   void begin(uint64_t moment);
   // What happened from `begin` to `end`, when they were copied. The rows of tasks and CPUs are
-  // there. The slots of threads that have ended are free after that.
+  // there. The slots of threads that are no more are free after that.
   void tell(uint64_t begin, uint64_t end, bool tells_calls, period::Machine& machine);
 
  private:
@@ -57,7 +57,6 @@ class VmRows {
     VcpuSlot edge = {};  // at the last edge, where it was this thread's then
   };
   struct Told {
-    std::string vm = {};
     uint32_t number = 0;
     uint64_t guest_ns = 0;
     bool is_in_guest = false;   // at the end of the period

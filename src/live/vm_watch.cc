@@ -23,8 +23,10 @@ namespace {
 
 // From the command line of its process; empty: it does not tell.
 std::string name_of_machine(int32_t pid) {
+  constexpr size_t kMostArguments = size_t{1} << 20;
   kernel::VirtualMachine machine;
-  if (const auto text = read_small_file("/proc/" + std::to_string(pid) + "/cmdline"))
+  const std::string file = "/proc/" + std::to_string(pid) + "/cmdline";
+  if (const auto text = read_small_file(file, kMostArguments))
     kernel::read_qemu_arguments(*text, machine);
   return machine.name;
 }

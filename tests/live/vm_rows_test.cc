@@ -251,8 +251,13 @@ TEST_F(VmRowsTest, OneThatRanBeforeTheFirstPeriodBeginsWithIt) {
 TEST_F(VmRowsTest, AThreadThatEndsIsToldForTheLastTimeAndItsPlaceIsFree) {
   add(0);
   enter(0);
+  exit(60, kIo);
   thread_->has_ended = 1;
-  EXPECT_EQ(tell(100).vcpus.size(), 1);
+  change(*thread_, kIsZombie, 60);
+  const period::Machine last = tell(100);
+  ASSERT_EQ(last.vcpus.size(), 1);
+  EXPECT_EQ(last.vcpus[0].values[Column::Guest], 60);
+  EXPECT_EQ(last.vcpus[0].values[Column::Blocked], 0) << "it is no more";
   EXPECT_THAT(tell(200).vcpus, IsEmpty());
   TaskSlot* other = made_up_.take(42, "CPU 0/TCG");
   other->pid = 42;

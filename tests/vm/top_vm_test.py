@@ -6,12 +6,12 @@ recording of it tells, and what KVM itself counted."""
 import collections
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "record"))
+import host
 import machine
 
 # The machine is made, works and is stopped for good between the first and the last table, and
@@ -66,23 +66,11 @@ WATCHING = 0.05, 50e6
 
 
 def boot(folder):
-    """The host's folder `out`. The emulator, rarely, hangs: then once more."""
-    (folder / "host.sh").write_text(
-        HOST.replace("EVENTS", " ".join(f"-e {event}" for event in EVENTS.split())))
-    (folder / "life.sh").write_text(LIFE)
-    for _ in range(2):
-        done = subprocess.run(
-            [HERE / "run", "--kernel", "6.12", "--late-guest", "--put", folder / "host.sh", "--put",
-             folder / "life.sh", "--guest-command", GUEST, "--get", f"out:{folder}/out",
-             "--timeout", "200", "--", "sh", "host.sh"],
-            stdout=subprocess.PIPE, text=True, check=False)
-        print(done.stdout, end="", flush=True)
-        if done.returncode not in (124, 125):
-            break
-    if done.returncode == 77:
-        sys.exit(77)
-    assert done.returncode == 0, done.returncode
-    return folder / "out"
+    life = folder / "life.sh"
+    life.write_text(LIFE)
+    events = " ".join(f"-e {event}" for event in EVENTS.split())
+    return host.run_script(folder, HOST.replace("EVENTS", events), "--kernel", "6.12", "--late-guest",
+                           "--put", life, "--guest-command", GUEST, timeout=200)
 
 
 class Live:
@@ -100,7 +88,8 @@ class Live:
             for row in told.get("vcpus", []):
                 self.numbers[row["tid"]] = row["vcpu"]
                 self.vms.add((row["pid"], row["vm"]))
-                self.preempters[row["tid"]].add(row.get("preempter"))
+                if row.get("preempter"):
+                    self.preempters[row["tid"]].add(row["preempter"])
                 self.vcpus[row["tid"]].update(
                     {name: value for name, value in row.items() if isinstance(value, int)})
             for row in told.get("exits", []):
@@ -117,14 +106,15 @@ def near(one, other, part, ns, what):
 
 def recorded(out, live, threads):
     """The state engine, of the events up to the threads' ends, tells the same."""
-    host = out / "host/host.dat"
-    info = machine.info(host)
+    recording = out / "host/host.dat"
+    info = machine.info(recording)
     assert info["lost"] == 0 and info["lost_unknown"] == 0, info
     ends = {event["tid"]: event["ts_ns"]
-            for event in machine.events(host, "-e", "sched_process_exit")}
+            for event in machine.events(recording, "-e", "sched_process_exit")}
     reasons = collections.defaultdict(collections.Counter)
     for tid in threads:
-        told = json.loads(machine.fine("stats", "--exits", "--json", "--end", ends[tid], host))
+        told = json.loads(machine.fine("stats", "--exits", "--json", "--end", ends[tid],
+                                       recording))
         (vcpu,) = (vcpu for vcpu in told["vcpus"] if vcpu["tid"] == tid)
         row = live.vcpus[tid]
         assert vcpu["vcpu"] == threads[tid], vcpu
@@ -138,15 +128,23 @@ def recorded(out, live, threads):
         for exit in vcpu["exits"]:
             if exit["reason"]:
                 reasons[exit["reason"]].update(exit | {"reason": 0})
-    # To whom a virtual CPU lost its CPU for the longest time of all was that in some period, too.
-    for line in machine.fine("stats", "--period", "1h", "--json", host).splitlines():
-        for row in json.loads(line)["machines"][0]["vcpus"]:
-            assert row["preempter"] in live.preempters[row["tid"]], (row, live.preempters)
     for reason, sums in reasons.items():
         assert sums["count"] == live.exits[reason]["exits"], (reason, sums, live.exits[reason])
         near(sums["kernel_ns"], live.exits[reason]["hypervisor_ns"], *WATCHING, reason)
         near(sums["user_ns"], live.exits[reason]["user_space_ns"], *WATCHING, reason)
     return {reason: sums["count"] for reason, sums in reasons.items()}
+
+
+def preempters(out, live, threads):
+    """Those that are named took the virtual CPU's processor while it could run."""
+    takers = collections.defaultdict(set)
+    for event in machine.events(out / "host/host.dat", "-e", "sched_switch"):
+        fields = event["fields"]
+        if fields["prev_pid"] in threads and fields["prev_state"] & 0xff == 0:
+            takers[fields["prev_pid"]].add(fields["next_comm"])
+    for tid in threads:
+        assert live.preempters[tid] and live.preempters[tid] <= takers[tid], (live.preempters, takers)
+    return dict(live.preempters)
 
 
 def main():
@@ -169,6 +167,7 @@ def main():
         print("exits:", exits)
 
         print("recorded:", recorded(out, live, threads))
+        print("preempted by:", preempters(out, live, threads))
 
         # What others' rows have of it.
         in_guest = sum(row["guest_ns"] for row in live.vcpus.values())
