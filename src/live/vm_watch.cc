@@ -42,10 +42,11 @@ bool has_fields(const trace::EventType& exit) {
   });
 }
 
-// Of KVM's events, this kernel may not have all.
-bool is_there(const kernel::Tracefs& tracefs, std::string_view section) {
+// That it is one of those on KVM's events, and that this kernel has the event.
+bool is_of_kvm(const kernel::Tracefs& tracefs, const bpf_program* program) {
   constexpr std::string_view kByName = "raw_tp/";
-  if (!section.starts_with(kByName)) return true;
+  const std::string_view section = bpf_program__section_name(program);
+  if (!section.starts_with(kByName)) return section == "tracepoint";
   const std::string name(section.substr(kByName.size()));
   return tracefs.has("events/kvm/" + name + "/format");
 }
@@ -78,12 +79,14 @@ Result<std::unique_ptr<VmWatch>> VmWatch::open(const TaskPrograms& tasks, const 
       VcpuMemory{watch->vcpus_.values<VcpuSlot>(), watch->places_.values<VcpuPlace>(),
                  watch->guest_cpus_.values<const GuestCpu>()},
       name_of_machine);
+  if (Status status = attach_all(all.obj, watch->links_); !status) return std::move(status).error();
   if (Status status = watch->attach_to_kvm(); !status) return std::move(status).error();
   watch->add_those_there_are();
   return watch;
 }
 
 VmWatch::~VmWatch() {
+  kvm_links_.clear();
   links_.clear();
   vms__destroy(programs_);
 }
@@ -104,14 +107,14 @@ Status VmWatch::attach_to_kvm() {
   std::vector<Link> links;
   for (bpf_program* program = nullptr;
        (program = bpf_object__next_program(programs_->obj, program)) != nullptr;) {
-    if (!is_there(*tracefs, bpf_program__section_name(program))) continue;
+    if (!is_of_kvm(*tracefs, program)) continue;
     Result<Link> link = program == programs_->progs.on_exit
                             ? Link::attach(program, std::move(event))
                             : Link::attach(program);
     if (!link) return std::move(link).error();
     links.push_back(std::move(*link));
   }
-  links_ = std::move(links);
+  kvm_links_ = std::move(links);
   return {};
 }
 
@@ -131,7 +134,7 @@ void VmWatch::tell(uint64_t begin, uint64_t end, bool tells_calls, period::Machi
     if (!number || row.has_ended || rows_->has_told(row.tid)) continue;
     rows_->add(row.tid, number, end);
     // KVM has been loaded since.
-    if (links_.empty()) (void)attach_to_kvm();
+    if (kvm_links_.empty()) (void)attach_to_kvm();
   }
 }
 

@@ -37,7 +37,8 @@ class VmWatch {
   MappedMap guest_cpus_;
   MappedMap halts_;
   std::unique_ptr<VmRows> rows_;
-  std::vector<Link> links_;  // empty: there is no KVM
+  std::vector<Link> links_;
+  std::vector<Link> kvm_links_;  // empty: there is no KVM
 };
 
 }  // namespace strata::live

@@ -102,11 +102,9 @@ struct VcpuPlace {
   __u32 refused_period;  // in which it was last counted that there was no room
 };
 
-// A CPU.
+// How long a CPU ran guests' code, up to the last exit.
 struct GuestCpu {
-  __u64 guest_ns;  // that it ran guests' code for, up to the last exit
-  __u32 vcpu;      // that was told of last on it: its slot, and 1
-  __s32 tid;       // of that
+  __u64 guest_ns;
 };
 
 // With which exits a guest says that it has nothing to do, by isa.

@@ -125,8 +125,6 @@ static inline int find_running(struct Running* running, int adds) {
   if (known == 0 && adds) known = add_vcpu(place, cpu, slot, running->now);
   struct VcpuSlot* vcpu = known != 0 ? vcpu_at(known) : 0;
   if (!vcpu || vcpu->tid != slot->tid) return 0;
-  guest_cpu->vcpu = known;
-  guest_cpu->tid = vcpu->tid;
   running->cpu = cpu;
   running->slot = slot;
   running->vcpu = vcpu;
@@ -234,26 +232,21 @@ static inline __u32 place_of_taker(struct VcpuSlot* vcpu, struct task_struct* ta
   return place + 1;
 }
 
-// The virtual CPU whose thread runs here, if it was told of last; null: there is none.
-static inline struct VcpuSlot* last_of(struct GuestCpu* guest_cpu, struct task_struct* task) {
-  if (guest_cpu->vcpu == 0 || guest_cpu->tid != task->pid) return 0;
-  struct VcpuSlot* vcpu = vcpu_at(guest_cpu->vcpu);
-  return vcpu && vcpu->tid == task->pid ? vcpu : 0;
-}
-
 // Whoever gets the CPU of one that could run took it.
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempted, struct task_struct* prev, struct task_struct* next,
              unsigned int state) {
-  __u32 number = bpf_get_smp_processor_id();
-  struct GuestCpu* guest_cpu = bpf_map_lookup_elem(&guest_cpus, &number);
-  if (!guest_cpu) return 0;
-  struct VcpuSlot* vcpu = last_of(guest_cpu, prev);
-  if (!vcpu) return 0;
+  __u32 known = 0;
+  struct TaskSlot* slot = prev->pid != 0 ? quick_slot_of(prev, &known) : 0;
+  __u32 index = known - 1;
+  struct VcpuPlace* place = bpf_map_lookup_elem(&vcpu_places, &index);
+  if (!slot || !place || place->vcpu == 0) return 0;
   __u64 now = bpf_ktime_get_ns();
-  struct TaskSlot* slot = slot_at(vcpu->task);
+  __u32 number = bpf_get_smp_processor_id();
   struct CpuSlot* cpu = bpf_map_lookup_elem(&cpus, &number);
-  if (!slot || !cpu) return 0;
+  struct GuestCpu* guest_cpu = bpf_map_lookup_elem(&guest_cpus, &number);
+  struct VcpuSlot* vcpu = vcpu_at(place->vcpu);
+  if (!cpu || !guest_cpu || !vcpu || vcpu->tid != prev->pid) return 0;
   __u32 odd = begin_change(&vcpu->version);
   charge(vcpu, slot, guest_cpu, now);
   vcpu->taker = preempted || state == 0 ? place_of_taker(vcpu, next) : 0;
