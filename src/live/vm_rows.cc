@@ -73,6 +73,14 @@ void move_to_virt(uint64_t ns, std::initializer_list<Column> from, Values& value
   }
 }
 
+// It returns to its program, but this KVM never says that it left its guest.
+void mark_guests_unknown(period::Marks& marks) {
+  for (size_t kind = 0; kind < period::kRowKinds; ++kind)
+    for (const Column column : {Column::Virt, Column::Guest})
+      if (has_column(period::RowKind(kind), column))
+        marks.set(period::RowKind(kind), column, period::Certainty::Unknown);
+}
+
 }  // namespace
 
 VmRows::VmRows(const Memory& tasks, const VcpuMemory& vcpus, NameOf name_of)
@@ -211,6 +219,7 @@ void VmRows::tell(uint64_t begin, uint64_t end, bool tells_calls, period::Machin
                       .is_in_guest = row.state == Column::Guest,
                       .was_in_guest = same != before.end() && same->second.is_in_guest};
     machine.vcpus.push_back(std::move(row));
+    if (now.handler == kTheProgram && now.reason == kNoReason) mark_guests_unknown(machine.marks);
     known.edge = now;
     if (known.task.doing >= kIsZombie) free(memory_.vcpus[i]);
   }

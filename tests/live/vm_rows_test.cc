@@ -233,6 +233,20 @@ TEST_F(VmRowsTest, GuestsCodeIsMovedFromWhatItWasTakenForInTheRowsOfItsThreadAnd
   EXPECT_EQ(machine.tasks[2].vm, "");
 }
 
+TEST_F(VmRowsTest, GuestsTimeIsUnknownWhereKvmOnlyTellsOfReturnsToTheProgram) {
+  add(0);
+  return_to_program(50);
+  period::Machine machine = tell(100);
+  EXPECT_EQ(machine.vcpus[0].values[Column::UserSpace], 50);
+  EXPECT_EQ(machine.marks.of(period::RowKind::Cpu, Column::Virt), period::Certainty::Unknown);
+  EXPECT_EQ(machine.marks.of(period::RowKind::Vcpu, Column::Guest), period::Certainty::Unknown);
+  enter(110);
+  exit(120, kIo);
+  machine = tell(200);
+  EXPECT_EQ(machine.marks.of(period::RowKind::Cpu, Column::Virt), period::Certainty::Exact);
+  EXPECT_EQ(machine.marks.of(period::RowKind::Vcpu, Column::Guest), period::Certainty::Exact);
+}
+
 TEST_F(VmRowsTest, OneThatRanBeforeTheFirstPeriodBeginsWithIt) {
   add(0);
   enter(0);
