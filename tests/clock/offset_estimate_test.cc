@@ -113,7 +113,9 @@ TEST(Meeting, OfOddNumbersIsAnErrorOrHasABound) {
       burst.forth.push_back({random() >> shift, random() >> shift});
       burst.back.push_back({random() >> shift, random() >> shift});
     }
-    if (const Result<Meeting> meeting = meet(burst)) EXPECT_GE(meeting->bound, 1u);
+    if (const Result<Meeting> meeting = meet(burst)) {
+      EXPECT_GE(meeting->bound, 1u);
+    }
     const std::vector<Burst> twice = {burst, burst};
     EXPECT_FALSE(map_through(twice, 1)) << "time did not go on";
   }
