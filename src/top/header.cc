@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/number_text.h"
 #include "base/time_text.h"
 #include "top/cell_values.h"
 
@@ -163,7 +164,7 @@ class Counts {
               const std::optional<uint64_t>& before = std::nullopt) {
     const Value value = cell_value(machine_, machine_, column);
     const bool is_known = value.kind == Value::Kind::Number;
-    const std::string number = is_known ? grouped_number(value.number) : "?";
+    const std::string number = is_known ? grouped(value.number) : "?";
     line_.put(value.is_estimated ? "~" : "").put(number, is_known ? Style::Bold : Style::Unknown);
     line_.put(" ").put(what, Style::Dim);
     if (before && is_known) line_.put(change_text(value.number, *before), Style::Warning);
@@ -211,7 +212,7 @@ void draw_watching(const Machine& machine, const Scale& scale, Grid& grid, unsig
   const auto alarm = [&](Column column, std::string_view before, std::string_view behind,
                          Style style = Style::Error) {
     if (values[column] == 0 || values[column] == period::kUnknownCell) return;
-    line.put(fmt::format("{}{}{}  ", before, grouped_number(values[column]), behind), style);
+    line.put(fmt::format("{}{}{}  ", before, grouped(values[column]), behind), style);
   };
   if (values[Column::LostEvents] + values[Column::Losses] == 0) line.put("lost 0  ", Style::Dim);
   alarm(Column::LostEvents, "lost ", "");
@@ -284,7 +285,7 @@ unsigned draw_header(const period::Table& table, const Machine& machine, const M
       .put(Column::Born, "born")
       .put(Column::Ended, "ended")
       .line()
-      .put(grouped_number(machine.vms.size()), Style::Bold)
+      .put(grouped(machine.vms.size()), Style::Bold)
       .put(" VMs", Style::Dim);
   Counts(machine, scale, grid, row++)
       .put(Column::OpenFiles, "files")
