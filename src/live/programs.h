@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernel/ebpf.h"
 #include "live/machine_feed.h"
 #include "live/slots.h"
 
@@ -59,10 +60,7 @@ class Link {
 // All programs of an object.
 Status attach_all(bpf_object* object, std::vector<Link>& links);
 
-// Why eBPF is refused, in words that help.
-Error refused(const std::string& what, int error);
-// libbpf tells of everything on the standard error stream; errors are told as values.
-void silence_libbpf();
+using kernel::refused;
 
 // The programs that follow tasks and CPUs, and the slots that they and others count in.
 class TaskPrograms {
@@ -83,7 +81,7 @@ class TaskPrograms {
   TaskPrograms() = default;
   Status find_tasks();
 
-  tasks* programs_ = nullptr;
+  kernel::EbpfObject<tasks> programs_;
   MappedMap tasks_;
   MappedMap cpus_;
   MappedMap free_slots_;
