@@ -5,8 +5,10 @@
 
 #include <ctime>
 
+#include "kernel/counter_names.h"
 #include "live/call_watch.h"
 #include "live/cgroup_names.h"
+#include "live/counter_watch.h"
 #include "live/cpu_rows.h"
 #include "live/interface_counters.h"
 #include "live/machine_files.h"
@@ -58,6 +60,7 @@ class MachineFeed final : public period::Feed {
     return Error{"", std::nullopt, "a running machine has no first table"};
   }
   Status want(Groups groups) override;
+  Status choose_counters(const std::vector<std::string>& names) override;
   Groups told() const override { return told_; }
   std::vector<std::string> shortfalls() const override;
 
@@ -80,7 +83,11 @@ class MachineFeed final : public period::Feed {
   std::unique_ptr<MachineFiles> files_;
   std::unique_ptr<CallWatch> calls_;
   std::unique_ptr<TimeWatch> times_;
+  std::unique_ptr<CounterWatch> counters_;
+  std::vector<kernel::Counter> chosen_counters_;  // none: the usual ones
+  Groups wanted_;
   Groups told_;
+  std::string refusal_;  // of what is wanted
   std::string name_ = machine_name();
   uint64_t begin_ = 0;  // of the next table
   int64_t offset_ = 0;  // from the programs' clock to the epoch
@@ -132,8 +139,9 @@ Result<std::optional<period::Table>> MachineFeed::next() {
   cgroups_.allow(kCgroupsATable);
   interfaces_.tell(machine);
   if (files_) files_->tell(machine);
-  machine.add_up();
   mark(told(), machine.marks);
+  if (counters_) counters_->rows().tell(machine);
+  machine.add_up();
   const uint64_t own_time = now_on(CLOCK_PROCESS_CPUTIME_ID);
   machine.values.set(Column::Observer, own_time - std::exchange(own_time_, own_time));
   no_room_ += machine.values[Column::NoRoom];
@@ -144,6 +152,7 @@ Result<std::optional<period::Table>> MachineFeed::next() {
 
 std::vector<std::string> MachineFeed::shortfalls() const {
   std::vector<std::string> shortfalls;
+  if (!refusal_.empty()) shortfalls.push_back(refusal_);
   if (no_room_ > 0)
     shortfalls.push_back(std::to_string(no_room_) +
                          " times a task or descriptor was missing, for want of room");
@@ -162,8 +171,19 @@ void MachineFeed::tell_totals(bool wanted) {
   if (files_) files_->tell(nobody);
 }
 
+Status MachineFeed::choose_counters(const std::vector<std::string>& names) {
+  Result<std::vector<kernel::Counter>> chosen = kernel::known_counters(names);
+  if (!chosen) return std::move(chosen).error();
+  chosen_counters_ = std::move(*chosen);
+  tasks_.tell_counters(nullptr);
+  counters_.reset();
+  return want(wanted_);
+}
+
 Status MachineFeed::want(Groups groups) {
-  std::string refusal;
+  wanted_ = groups;
+  std::string& refusal = refusal_;
+  refusal.clear();
   // Begins to watch what is wanted and not watched yet, and ends what is not wanted any more.
   const auto watch = [&](auto& watched, Group group, bool is_wanted, auto&& open) {
     if (!is_wanted) watched.reset();
@@ -187,7 +207,18 @@ Status MachineFeed::want(Groups groups) {
   watch(times_, Group::Latencies, groups.has(Group::Latencies),
         [&] { return TimeWatch::open(*programs_); });
 
-  for (const Group group : {Group::Vms, Group::Counters})
+  tasks_.tell_counters(nullptr);
+  watch(counters_, Group::Counters, groups.has(Group::Counters), [&] {
+    return CounterWatch::open(
+        *programs_, chosen_counters_.empty() ? kernel::usual_counters() : chosen_counters_);
+  });
+  if (counters_) {
+    tasks_.tell_counters(&counters_->rows());
+    if (!counters_->refusal().empty())
+      refusal += (refusal.empty() ? "" : "; ") + counters_->refusal();
+  }
+
+  for (const Group group : {Group::Vms})
     if (groups.has(group))
       refusal += (refusal.empty() ? "" : "; ") + std::string(name_of(group)) +
                  " cannot be told of the running machine";

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "top/counter_columns.h"
 #include "top/file_sheets.h"
 #include "top/latency_sheets.h"
 #include "top/vm_sheets.h"
@@ -89,9 +90,22 @@ void Board::arrange() {
 void Board::open(Screen screen) {
   screen_ = screen;
   opened_.reset();
-  const period::Groups more = groups_of(screen);
+  want(groups_of(screen));
+  arrange();
+}
+
+// Besides what is wanted so far.
+void Board::want(period::Groups groups) {
   for (size_t i = 0; i < static_cast<size_t>(period::Group::Count_); ++i)
-    if (more.has(period::Group(i))) groups_.add(period::Group(i));
+    if (groups.has(period::Group(i))) groups_.add(period::Group(i));
+}
+
+void Board::show_counters(std::vector<std::string> names) {
+  counters_ = std::move(names);
+  List& list = lists_[static_cast<size_t>(Screen::Perf)];
+  for (const SheetColumn& column : kCounterSheetColumns)
+    if (std::ranges::find(counters_, TaskSheet::counter_of(column.name)) == counters_.end())
+      list.remove(column.name);
   arrange();
 }
 
@@ -182,11 +196,8 @@ void Board::open_sort_menu() {
 
 void Board::open_column_menu() {
   std::vector<MenuItem> items;
-  for (const SheetColumn& column : sheet_->columns()) {
-    const auto& shown = list().columns();
-    items.push_back(
-        {column.name, column.meaning, std::ranges::find(shown, column.name) != shown.end()});
-  }
+  for (const SheetColumn& column : sheet_->columns())
+    items.push_back({column.name, column.meaning, is_shown(column.name)});
   menu_sorts_ = false;
   menu_.open("columns (Enter or Space: on, off)", std::move(items), 0);
 }
@@ -197,11 +208,39 @@ void Board::choose_from_menu() {
     if (item.name != list().sorted_by()) list().sort_by(item.name);
     menu_.close();
   } else {
-    list().toggle(item.name);
-    const auto& shown = list().columns();
-    item.is_on = std::ranges::find(shown, item.name) != shown.end();
+    toggle_column(item.name);
+    item.is_on = is_shown(item.name);
   }
   arrange();
+}
+
+// A counter that nobody tells yet is shown as soon as it is told.
+bool Board::is_shown(std::string_view column) const {
+  const auto& shown =
+      opened_ ? opened_->list.columns() : lists_[static_cast<size_t>(screen_)].columns();
+  if (std::ranges::find(shown, column) == shown.end()) return false;
+  const std::optional<size_t> at = column_called(*sheet_, column);
+  if (!at || sheet_->is_told(*at)) return true;
+  return std::ranges::find(counters_, TaskSheet::counter_of(column)) != counters_.end();
+}
+
+// What is watched of performance counters is what columns show.
+void Board::toggle_column(std::string_view column) {
+  const std::string_view counter = opened_ ? "" : TaskSheet::counter_of(column);
+  const bool was_shown = is_shown(column);
+  const auto& in_list = list().columns();
+  const bool was_in_list = std::ranges::find(in_list, column) != in_list.end();
+  if (was_in_list == was_shown) list().toggle(column);
+  if (counter.empty() || !is_of_tasks(screen_)) return;
+  if (counters_.empty())
+    for (const period::ColumnInfo& info : period::kColumns)
+      if (is_counter(info.id) &&
+          machine().marks.of(period::RowKind::Task, info.id) != period::Certainty::Unknown)
+        counters_.emplace_back(info.counter);
+  std::erase(counters_, counter);
+  if (was_shown) return;
+  counters_.emplace_back(counter);
+  want({period::Group::Counters});
 }
 
 void Board::search(int step, bool may_stay) {
