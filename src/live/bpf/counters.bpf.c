@@ -71,7 +71,8 @@ static inline void change_turn(struct task_struct* task, __s32 next, __u64 now) 
   struct CpuCounters* cpu = bpf_map_lookup_elem(&cpu_counters, &number);
   if (!cpu) return;
   // Where the kernel left out a switch, nobody knows whose it is.
-  __u32 known = task->pid != 0 && cpu->turn == task->pid ? quick_place_of(task) : 0;
+  __u32 known = 0;
+  if (task->pid != 0 && cpu->turn == task->pid) quick_slot_of(task, &known);
   __u32 index = known - 1;
   struct Counts* counts = known != 0 ? bpf_map_lookup_elem(&task_counts, &index) : 0;
   __u32 odd = begin_change(&cpu->counts.version);
