@@ -156,8 +156,7 @@ std::vector<Counter> usual_counters() {
     add(name);
   if (!counters.empty()) return counters;
   for (const std::string_view name :
-       {"task-clock", "page-faults", "minor-faults", "major-faults", "context-switches",
-        "cpu-migrations", "alignment-faults", "emulation-faults"})
+       {"task-clock", "page-faults", "major-faults", "context-switches", "cpu-migrations"})
     add(name);
   return counters;
 }

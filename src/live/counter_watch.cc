@@ -65,6 +65,7 @@ std::string CounterWatch::open_event(const kernel::Counter& counter, period::Col
   }
   if (any < 0) return kernel::why_not_counted(ENODEV);
   if (!is_readable(any)) return "cannot be read by eBPF programs on this kernel";
+  if (counter.type != PERF_TYPE_SOFTWARE) takes_turns_ |= 1u << events_.size();
   events_.push_back(std::move(events));
   columns_.push_back(column);
   return {};
@@ -78,6 +79,7 @@ Status CounterWatch::load(const TaskPrograms& tasks) {
   const size_t cpus = tasks.memory().cpus.size();
   const auto count = static_cast<uint32_t>(events_.size());
   all.rodata->counter_count = count;
+  all.rodata->takes_turns = takes_turns_;
   bpf_map__set_max_entries(all.maps.counters, static_cast<uint32_t>(cpus) * count);
   bpf_map__set_max_entries(all.maps.cpu_counters, static_cast<uint32_t>(cpus));
   bpf_map__set_max_entries(all.maps.task_counts,

@@ -42,6 +42,7 @@ class CounterWatch {
   // meanwhile has none.
   std::vector<std::vector<FileDescriptor>> events_;
   std::vector<period::Column> columns_;
+  uint32_t takes_turns_ = 0;  // a bit for each that needs a place in the processor
   std::string refusal_;
   kernel::EbpfObject<counters> programs_;
   MappedMap task_counts_;

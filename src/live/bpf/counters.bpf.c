@@ -7,6 +7,7 @@
 
 // Known when the programs are loaded.
 const volatile __u32 counter_count;
+const volatile __u32 takes_turns;  // a bit for each that may have to
 
 // Those of a CPU side by side.
 struct {
@@ -33,30 +34,45 @@ struct {
   __type(value, struct Counts);
 } task_counts SEC(".maps");
 
+// What a counter tells now, and of those that take turns the time, which is costly to ask for.
+// False: it cannot be read, as that of a CPU that has just come.
+static inline int read_counter(struct CpuCounters* cpu, __u32 number, __u32 i, struct Counted* now,
+                               __u64* passed) {
+  __u32 place = number * counter_count + i;
+  if ((takes_turns >> i & 1) == 0) {
+    __s64 count = bpf_perf_event_read(&counters, place);
+    now->count = count;
+    now->left_out_ns = 0;
+    return count >= 0;  // what is below are errors
+  }
+  struct bpf_perf_event_value value;
+  if (bpf_perf_event_read_value(&counters, place, &value, sizeof value) != 0) return 0;
+  now->count = value.counter;
+  now->left_out_ns = value.enabled - value.running;
+  *passed = value.enabled - cpu->enabled_ns[i];
+  cpu->enabled_ns[i] = value.enabled;
+  return 1;
+}
+
+static inline void add_counted(struct Counted* to, const struct Counted* last,
+                               const struct Counted* now) {
+  to->count += now->count - last->count;
+  to->left_out_ns += now->left_out_ns - last->left_out_ns;
+}
+
 // What has been counted since the last reading goes to the CPU, and to the task; null: to none.
 static inline void read_counters(struct CpuCounters* cpu, __u32 number, struct Counts* task) {
   __u64 passed = 0;
   for (__u32 i = 0; i < kCounters; ++i) {
     if (i >= counter_count) break;
-    struct bpf_perf_event_value now;
-    if (bpf_perf_event_read_value(&counters, number * counter_count + i, &now, sizeof now) != 0)
-      continue;
-    struct Counted* last = &cpu->counters[i];
-    __u64 left_out = now.enabled - now.running;
-    if (i == 0) {
-      passed = now.enabled - cpu->enabled_ns;
-      cpu->enabled_ns = now.enabled;
-    }
+    struct Counted now;
+    struct Counted* last = &cpu->last[i];
+    if (!read_counter(cpu, number, i, &now, &passed)) continue;
     if (cpu->is_read) {
-      cpu->counts.counters[i].count += now.counter - last->count;
-      cpu->counts.counters[i].left_out_ns += left_out - last->left_out_ns;
-      if (task) {
-        task->counters[i].count += now.counter - last->count;
-        task->counters[i].left_out_ns += left_out - last->left_out_ns;
-      }
+      add_counted(&cpu->counts.counters[i], last, &now);
+      if (task) add_counted(&task->counters[i], last, &now);
     }
-    last->count = now.counter;
-    last->left_out_ns = left_out;
+    *last = now;
   }
   if (cpu->is_read) {
     cpu->counts.ns += passed;

@@ -242,7 +242,7 @@ struct Counted {
 struct SLOT Counts {
   __u32 version;
   __u32 spare;
-  __u64 ns;  // how long that was
+  __u64 ns;  // how long that was, by those that take turns
   struct Counted counters[kCounters];
 };
 
@@ -252,8 +252,8 @@ struct SLOT CpuCounters {
   // At the last reading:
   __s32 turn;  // the task that runs since
   __u32 is_read;
-  __u64 enabled_ns;
-  struct Counted counters[kCounters];
+  __u64 enabled_ns[kCounters];
+  struct Counted last[kCounters];
 };
 
 // What programs and reader tell each other.
