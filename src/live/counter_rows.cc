@@ -47,15 +47,18 @@ void CounterRows::forget(uint32_t slot) {
 void CounterRows::tell(period::Machine& machine) {
   for (period::CpuRow& row : machine.cpus) {
     if (row.number >= cpus_.size()) continue;
+    CpuTold& told = cpus_told_[row.number];
     const Counts now = copy_of(cpus_[row.number].counts);
-    put_difference(std::exchange(cpus_told_[row.number], now), now, row.values);
+    put_difference(std::exchange(told.counts, now), now, row.values);
+    const uint64_t unread = load(cpus_[row.number].unread);
+    if (std::exchange(told.unread, unread) != unread) are_estimates_.set();
   }
   for (size_t i = 0; i < columns_.size(); ++i) {
-    const auto certainty = were_scaled_[i] ? Certainty::Estimated : Certainty::Exact;
+    const auto certainty = are_estimates_[i] ? Certainty::Estimated : Certainty::Exact;
     for (const RowKind kind : {RowKind::Machine, RowKind::Cpu, RowKind::Task})
       machine.marks.set(kind, columns_[i], certainty);
   }
-  were_scaled_.reset();
+  are_estimates_.reset();
 }
 
 template <typename Values>
@@ -65,7 +68,7 @@ bool CounterRows::put_difference(const Counts& before, const Counts& now, Values
   for (size_t i = 0; i < columns_.size(); ++i) {
     const uint64_t count = now.counters[i].count - before.counters[i].count;
     const uint64_t left_out = now.counters[i].left_out_ns - before.counters[i].left_out_ns;
-    if (left_out != 0) were_scaled_.set(i);
+    if (left_out != 0) are_estimates_.set(i);
     values.set(columns_[i], scaled(count, left_out, ns));
     is_something = is_something || count != 0;
   }

@@ -14,7 +14,8 @@ namespace strata::live {
 
 // What performance counters counted: what the memory of the programs tells now, less what was told
 // before. What a counter counted that had no place in the processor for a part of the time is
-// scaled up to the whole of it, and is an estimate then.
+// scaled up to the whole of it, and is an estimate then; so is all while there is a CPU whose
+// counters are not read.
 class CounterRows {
  public:
   // The counters' columns, in the order in which they are counted. The memory, which must outlive
@@ -40,8 +41,12 @@ class CounterRows {
   std::span<CpuCounters> cpus_;
   std::vector<period::Column> columns_;
   std::unordered_map<uint32_t, Counts> told_;  // by slot, of tasks that something was counted for
-  std::vector<Counts> cpus_told_;
-  std::bitset<kCounters> were_scaled_;  // in this table
+  struct CpuTold {
+    Counts counts = {};
+    uint64_t unread = 0;
+  };
+  std::vector<CpuTold> cpus_told_;
+  std::bitset<kCounters> are_estimates_;  // in this table
 };
 
 }  // namespace strata::live

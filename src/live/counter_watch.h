@@ -32,17 +32,16 @@ class CounterWatch {
 
  private:
   CounterWatch() = default;
-  Status open_events(const std::vector<kernel::Counter>& wanted);
+  Status open_events(const std::vector<kernel::Counter>& wanted, size_t cpus);
   // Why it cannot be had; empty: it is watched.
-  std::string open_event(const kernel::Counter& counter, period::Column column);
+  std::string open_event(const kernel::Counter& counter);
   Status load(const TaskPrograms& tasks);
 
-  std::vector<uint32_t> cpus_;
-  // Of each counter, and where tables tell it: its descriptors, CPU by CPU; one that has gone
-  // meanwhile has none.
-  std::vector<std::vector<FileDescriptor>> events_;
-  std::vector<period::Column> columns_;
-  uint32_t takes_turns_ = 0;  // a bit for each that needs a place in the processor
+  std::vector<uint32_t> cpus_;  // that run
+  // What the programs read: perf's events, which it holds, by CPU and the number of the counter.
+  FileDescriptor events_;
+  std::vector<period::Column> columns_;  // where tables tell each
+  uint32_t takes_turns_ = 0;             // a bit for each that needs a place in the processor
   std::string refusal_;
   kernel::EbpfObject<counters> programs_;
   MappedMap task_counts_;

@@ -108,6 +108,15 @@ TEST_F(CounterRowsTest, CpusHaveWhatWasCountedOnThemAndTheMachineTheirSum) {
   EXPECT_EQ(tell_cpus().values[Column::PageFaults], 1);
 }
 
+TEST_F(CounterRowsTest, WhileACpuIsNotReadAllIsAnEstimate) {
+  cpus_[1].unread = 3;
+  count(cpus_[0].counts, {5, 100});
+  const period::Machine machine = tell_cpus();
+  EXPECT_EQ(machine.marks.of(RowKind::Task, Column::PageFaults), Certainty::Estimated);
+  EXPECT_EQ(machine.values[Column::PageFaults], 5);
+  EXPECT_EQ(tell_cpus().marks.of(RowKind::Task, Column::PageFaults), Certainty::Exact);
+}
+
 // What a task is charged for its last turn may come when its row has been told.
 TEST_F(CounterRowsTest, ATaskOfWhichNothingElseIsNewHasARow) {
   MadeUpMemory memory(4);

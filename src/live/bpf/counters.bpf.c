@@ -9,7 +9,7 @@
 const volatile __u32 counter_count;
 const volatile __u32 takes_turns;  // a bit for each that may have to
 
-// Those of a CPU side by side.
+// The counters: those of a CPU side by side.
 struct {
   __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
   __uint(max_entries, 1);
@@ -38,7 +38,7 @@ struct {
 // False: it cannot be read, as that of a CPU that has just come.
 static inline int read_counter(struct CpuCounters* cpu, __u32 number, __u32 i, struct Counted* now,
                                __u64* passed) {
-  __u32 place = number * counter_count + i;
+  __u32 place = number * kCounters + i;
   if ((takes_turns >> i & 1) == 0) {
     __s64 count = bpf_perf_event_read(&counters, place);
     now->count = count;
@@ -67,7 +67,10 @@ static inline void read_counters(struct CpuCounters* cpu, __u32 number, struct C
     if (i >= counter_count) break;
     struct Counted now;
     struct Counted* last = &cpu->last[i];
-    if (!read_counter(cpu, number, i, &now, &passed)) continue;
+    if (!read_counter(cpu, number, i, &now, &passed)) {
+      ++cpu->unread;
+      continue;
+    }
     if (cpu->is_read) {
       add_counted(&cpu->counts.counters[i], last, &now);
       if (task) add_counted(&task->counters[i], last, &now);

@@ -252,6 +252,7 @@ struct SLOT CpuCounters {
   // At the last reading:
   __s32 turn;  // the task that runs since
   __u32 is_read;
+  __u64 unread;  // how often one could not be read: the CPU has come since they were opened
   __u64 enabled_ns[kCounters];
   struct Counted last[kCounters];
 };
