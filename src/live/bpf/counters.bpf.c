@@ -71,6 +71,7 @@ static inline void read_counters(struct CpuCounters* cpu, __u32 number, struct C
       ++cpu->unread;
       continue;
     }
+    if (now.count == last->count && now.left_out_ns == last->left_out_ns) continue;
     if (cpu->is_read) {
       add_counted(&cpu->counts.counters[i], last, &now);
       if (task) add_counted(&task->counters[i], last, &now);
@@ -85,10 +86,13 @@ static inline void read_counters(struct CpuCounters* cpu, __u32 number, struct C
 }
 
 // It has run until now, and this one runs from now on.
-static inline void change_turn(struct task_struct* task, __s32 next, __u64 now) {
+static inline void change_turn(struct task_struct* task, __s32 next) {
   __u32 number = bpf_get_smp_processor_id();
   struct CpuCounters* cpu = bpf_map_lookup_elem(&cpu_counters, &number);
-  if (!cpu) return;
+  struct CpuSlot* slot = bpf_map_lookup_elem(&cpus, &number);
+  if (!cpu || !slot) return;
+  // The clock is read where count_run() makes use of it.
+  __u64 now = (slot->runs + 1) % kMeasuredOf == 0 ? bpf_ktime_get_ns() : 0;
   // Where the kernel left out a switch, nobody knows whose it is.
   __u32 known = 0;
   if (task->pid != 0 && cpu->turn == task->pid) quick_slot_of(task, &known);
@@ -100,20 +104,19 @@ static inline void change_turn(struct task_struct* task, __s32 next, __u64 now) 
   if (counts) end_change(&counts->version, task_odd);
   end_change(&cpu->counts.version, odd);
   cpu->turn = next;
-  struct CpuSlot* slot = this_cpu();
-  if (slot) count_run(slot, now);
+  count_run(slot, now);
 }
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(count_at_switch, bool preempted, struct task_struct* prev, struct task_struct* next) {
-  change_turn(prev, next->pid, bpf_ktime_get_ns());
+  change_turn(prev, next->pid);
   return 0;
 }
 
 SEC("tp_btf/local_timer_exit")
 int count_at_tick(void* context) {
   struct task_struct* task = (struct task_struct*)bpf_get_current_task_btf();
-  change_turn(task, task->pid, bpf_ktime_get_ns());
+  change_turn(task, task->pid);
   return 0;
 }
 
