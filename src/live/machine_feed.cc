@@ -3,9 +3,8 @@
 
 #include <sys/utsname.h>
 
-#include <ctime>
-
 #include "kernel/counter_names.h"
+#include "kernel/cpu_list.h"
 #include "live/call_watch.h"
 #include "live/cgroup_names.h"
 #include "live/counter_watch.h"
@@ -13,9 +12,11 @@
 #include "live/interface_counters.h"
 #include "live/machine_files.h"
 #include "live/marks.h"
+#include "live/moment.h"
 #include "live/programs.h"
 #include "live/task_rows.h"
 #include "live/time_watch.h"
+#include "live/vm_watch.h"
 
 namespace strata::live {
 namespace {
@@ -28,15 +29,6 @@ using period::Groups;
 constexpr uint32_t kCgroupsAtStart = 256;
 constexpr uint32_t kCgroupsATable = 2;
 
-uint64_t now_on(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
-// The programs' clock; to read it is no system call.
-uint64_t now() { return now_on(CLOCK_MONOTONIC); }
-
 std::string machine_name() {
   utsname name{};
   return uname(&name) == 0 ? name.nodename : "";
@@ -47,7 +39,9 @@ class MachineFeed final : public period::Feed {
   static Result<std::unique_ptr<Feed>> open(Groups groups, const Limits& limits) {
     Result<std::unique_ptr<TaskPrograms>> programs = TaskPrograms::load(limits);
     if (!programs) return std::move(programs).error();
-    std::unique_ptr<MachineFeed> feed(new MachineFeed(std::move(*programs), limits));
+    const Result<std::vector<uint32_t>> cpus = kernel::online_cpus();
+    if (!cpus) return cpus.error();
+    std::unique_ptr<MachineFeed> feed(new MachineFeed(std::move(*programs), limits, *cpus));
     if (Status status = feed->programs_->attach(); !status) return std::move(status).error();
     if (Status status = feed->want(groups); !status) return std::move(status).error();
     feed->begin();
@@ -65,10 +59,11 @@ class MachineFeed final : public period::Feed {
   std::vector<std::string> shortfalls() const override;
 
  private:
-  MachineFeed(std::unique_ptr<TaskPrograms> programs, const Limits& limits)
+  MachineFeed(std::unique_ptr<TaskPrograms> programs, const Limits& limits,
+              std::span<const uint32_t> online_cpus)
       : limits_(limits),
         programs_(std::move(programs)),
-        cpus_(programs_->memory(), now()),
+        cpus_(programs_->memory(), now(), online_cpus),
         tasks_(programs_->memory(), cgroups_) {}
   void begin();
   uint64_t copy();
@@ -83,6 +78,7 @@ class MachineFeed final : public period::Feed {
   std::unique_ptr<MachineFiles> files_;
   std::unique_ptr<CallWatch> calls_;
   std::unique_ptr<TimeWatch> times_;
+  std::unique_ptr<VmWatch> vms_;
   std::unique_ptr<CounterWatch> counters_;
   std::vector<kernel::Counter> chosen_counters_;  // none: the usual ones
   Groups wanted_;
@@ -106,6 +102,7 @@ uint64_t MachineFeed::copy() {
     moment = now();
     cpus_.copy();
     tasks_.copy();
+    if (vms_) vms_->copy();
     if (now() - moment < kQuick + kQuickATask * tasks_.size()) break;
   }
   ++programs_->memory().control->period;
@@ -121,6 +118,7 @@ void MachineFeed::begin() {
   begin_ = copy();
   cpus_.begin(begin_);
   tasks_.begin(begin_);
+  if (vms_) vms_->begin(begin_);
 }
 
 Result<std::optional<period::Table>> MachineFeed::next() {
@@ -136,6 +134,7 @@ Result<std::optional<period::Table>> MachineFeed::next() {
   tasks_.tell(end, offset_, tells_calls, machine.tasks);
   if (calls_) calls_->tell(machine);
   if (times_) times_->tell(machine);
+  if (vms_) vms_->tell(begin_, end, tells_calls, machine);
   cgroups_.allow(kCgroupsATable);
   interfaces_.tell(machine);
   if (files_) files_->tell(machine);
@@ -182,8 +181,10 @@ Status MachineFeed::choose_counters(const std::vector<std::string>& names) {
 
 Status MachineFeed::want(Groups groups) {
   wanted_ = groups;
-  std::string& refusal = refusal_;
-  refusal.clear();
+  refusal_.clear();
+  const auto refuse = [&](const std::string& why) {
+    if (!why.empty()) refusal_ += (refusal_.empty() ? "" : "; ") + why;
+  };
   // Begins to watch what is wanted and not watched yet, and ends what is not wanted any more.
   const auto watch = [&](auto& watched, Group group, bool is_wanted, auto&& open) {
     if (!is_wanted) watched.reset();
@@ -192,7 +193,7 @@ Status MachineFeed::want(Groups groups) {
       if (opened)
         watched = std::move(*opened);
       else
-        refusal += (refusal.empty() ? "" : "; ") + opened.error().text();
+        refuse(opened.error().text());
     }
     if (watched) told_.add(group);
   };
@@ -206,6 +207,8 @@ Status MachineFeed::want(Groups groups) {
   if (calls_ && choice.traffic) told_.add(Group::Io);
   watch(times_, Group::Latencies, groups.has(Group::Latencies),
         [&] { return TimeWatch::open(*programs_); });
+  watch(vms_, Group::Vms, groups.has(Group::Vms),
+        [&] { return VmWatch::open(*programs_, limits_); });
 
   tasks_.tell_counters(nullptr);
   watch(counters_, Group::Counters, groups.has(Group::Counters), [&] {
@@ -214,16 +217,10 @@ Status MachineFeed::want(Groups groups) {
   });
   if (counters_) {
     tasks_.tell_counters(&counters_->rows());
-    if (!counters_->refusal().empty())
-      refusal += (refusal.empty() ? "" : "; ") + counters_->refusal();
+    refuse(counters_->refusal());
   }
-
-  for (const Group group : {Group::Vms})
-    if (groups.has(group))
-      refusal += (refusal.empty() ? "" : "; ") + std::string(name_of(group)) +
-                 " cannot be told of the running machine";
-  if (refusal.empty()) return {};
-  return Error{"", std::nullopt, refusal};
+  if (refusal_.empty()) return {};
+  return Error{"", std::nullopt, refusal_};
 }
 
 }  // namespace
