@@ -24,7 +24,9 @@ uint64_t scaled(uint64_t count, uint64_t left_out_ns, uint64_t ns) {
 
 CounterRows::CounterRows(std::span<Counts> tasks, std::span<CpuCounters> cpus,
                          std::vector<Column> columns)
-    : tasks_(tasks), cpus_(cpus), columns_(std::move(columns)), cpus_told_(cpus.size()) {}
+    : tasks_(tasks), cpus_(cpus), columns_(std::move(columns)), cpus_told_(cpus.size()) {
+  are_estimates_.set();
+}
 
 bool CounterRows::has_news(uint32_t slot) const {
   const auto told = told_.find(slot);

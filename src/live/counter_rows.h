@@ -14,8 +14,8 @@ namespace strata::live {
 
 // What performance counters counted: what the memory of the programs tells now, less what was told
 // before. What a counter counted that had no place in the processor for a part of the time is
-// scaled up to the whole of it, and is an estimate then; so is all while there is a CPU whose
-// counters are not read.
+// scaled up to the whole of it, and is an estimate then; so is all in the first table, in which it
+// was not counted from the beginning, and while there is a CPU whose counters are not read.
 class CounterRows {
  public:
   // The counters' columns, in the order in which they are counted. The memory, which must outlive

@@ -162,6 +162,7 @@ TEST_F(Machine, TellsMoreWhenItIsWanted) {
 TEST_F(Machine, TellsTheCountersThatWereChosenAndWhichCannotBeHad) {
   EXPECT_EQ(strata_feed_counters(feed_.get(), "page-faults,context-switches"), 0);
   EXPECT_EQ(strata_feed_want(feed_.get(), "perf"), 0) << strata_feed_problem(feed_.get());
+  next_of(feed_);
   usleep(50'000);
   const Table table = next_of(feed_);
   const strata_row machine = strata_table_row(table.get(), 0, STRATA_ROW_MACHINE, 0);

@@ -73,6 +73,7 @@ TEST_F(CounterRowsTest, ASlotThatIsUsedAgainBeginsWithNothing) {
 }
 
 TEST_F(CounterRowsTest, ThePartOfTheTimeInWhichACounterHadNoPlaceIsMadeUpFor) {
+  tell_cpus();
   // It was counted for a quarter of the time, and then for half of it.
   count(tasks_[0], {10, 10}, 400, 300);
   EXPECT_EQ(tell(0)[Column::Cycles], 40);
@@ -103,12 +104,17 @@ TEST_F(CounterRowsTest, CpusHaveWhatWasCountedOnThemAndTheMachineTheirSum) {
   EXPECT_EQ(first.cpus[1].values[Column::PageFaults], 7);
   EXPECT_EQ(first.values[Column::PageFaults], 12);
   EXPECT_EQ(first.values[Column::Cycles], 110);
-  EXPECT_EQ(first.marks.of(RowKind::Machine, Column::PageFaults), Certainty::Exact);
   count(cpus_[1].counts, {1, 1});
   EXPECT_EQ(tell_cpus().values[Column::PageFaults], 1);
 }
 
+TEST_F(CounterRowsTest, InTheFirstTableAllIsAnEstimateSinceItWasNotCountedFromTheBeginning) {
+  EXPECT_EQ(tell_cpus().marks.of(RowKind::Task, Column::PageFaults), Certainty::Estimated);
+  EXPECT_EQ(tell_cpus().marks.of(RowKind::Task, Column::PageFaults), Certainty::Exact);
+}
+
 TEST_F(CounterRowsTest, WhileACpuIsNotReadAllIsAnEstimate) {
+  tell_cpus();
   cpus_[1].unread = 3;
   count(cpus_[0].counts, {5, 100});
   const period::Machine machine = tell_cpus();
