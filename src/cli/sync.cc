@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/number_text.h"
 #include "base/output.h"
 #include "base/time_text.h"
 #include "cli/commands.h"
