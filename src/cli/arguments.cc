@@ -131,6 +131,22 @@ CLI::App* add_trim(CLI::App& app, TrimArguments& arguments) {
   return trim;
 }
 
+CLI::App* add_sync(CLI::App& app, SyncArguments& arguments) {
+  CLI::App* sync = app.add_subcommand(
+      "sync", "How the clock of one trace leads to another's, from their events");
+  sync->group(kChange);
+  sync->add_option("PATH", arguments.path, "The trace whose times are brought to the other's")
+      ->required();
+  sync->add_option("REFERENCE", arguments.reference, "The other, of another machine")->required();
+  sync->add_option("-o,--output", arguments.output,
+                   "A new folder that opens as both, on one timeline")
+      ->type_name("FOLDER");
+  add_json(*sync, arguments.json, "The map and its bound, as a JSON object");
+  sync->footer(
+      "Example:\n  strata sync client server -o both\n  strata dump both --time wall | less");
+  return sync;
+}
+
 CLI::App* add_convert(CLI::App& app, ConvertArguments& arguments) {
   CLI::App* convert = app.add_subcommand("convert", "A trace in another format or compression");
   convert->group(kChange);
@@ -185,6 +201,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   QueryArguments query_arguments;
   TrimArguments trim_arguments;
   ConvertArguments convert_arguments;
+  SyncArguments sync_arguments;
 
   app.formatter(std::make_shared<Help>());
   app.set_version_flag("--version", "strata " STRATA_VERSION, "The version");
@@ -203,6 +220,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   CLI::App* ps = add_ps(app, ps_arguments);
   CLI::App* query = add_query(app, query_arguments);
   CLI::App* trim = add_trim(app, trim_arguments);
+  CLI::App* sync = add_sync(app, sync_arguments);
   CLI::App* recover = add_recover(app, recover_arguments);
   add_convert(app, convert_arguments);
   app.footer(
@@ -241,6 +259,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   if (ps->parsed()) return Command(std::move(ps_arguments));
   if (query->parsed()) return Command(std::move(query_arguments));
   if (trim->parsed()) return Command(std::move(trim_arguments));
+  if (sync->parsed()) return Command(std::move(sync_arguments));
   if (dump->parsed()) {
     dump_arguments.conditions = dump_conditions.in_order();
     return Command(std::move(dump_arguments));

@@ -128,6 +128,13 @@ struct TrimArguments {
   bool json = false;
 };
 
+struct SyncArguments {
+  std::string path;
+  std::string reference;
+  std::string output;  // empty: shown only
+  bool json = false;
+};
+
 struct ConvertArguments {
   enum class Format : uint8_t { TraceDat, Ctf, Json };
   std::string path;
@@ -209,10 +216,10 @@ struct ProbeArguments {
   bool json = false;
 };
 
-using Command =
-    std::variant<InfoArguments, EventsArguments, DumpArguments, StatsArguments, StateArguments,
-                 PsArguments, QueryArguments, TrimArguments, ConvertArguments, RecordArguments,
-                 RecoverArguments, SessionArguments, SetupArguments, ProbeArguments, TopArguments>;
+using Command = std::variant<InfoArguments, EventsArguments, DumpArguments, StatsArguments,
+                             StateArguments, PsArguments, QueryArguments, TrimArguments,
+                             ConvertArguments, SyncArguments, RecordArguments, RecoverArguments,
+                             SessionArguments, SetupArguments, ProbeArguments, TopArguments>;
 
 // The command, or the exit status where there is nothing to do: help was asked for and shown, or
 // the arguments are wrong and that was said.

@@ -16,6 +16,7 @@ int run(const DumpArguments& arguments);
 int run(const QueryArguments& arguments);
 int run(const TrimArguments& arguments);
 int run(const ConvertArguments& arguments);
+int run(const SyncArguments& arguments);
 int run(const RecordArguments& arguments);
 int run(const RecoverArguments& arguments);
 int run(const SessionArguments& arguments);

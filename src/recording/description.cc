@@ -80,11 +80,13 @@ std::string to_json(const Description& description) {
                         {"boot_id", machine.boot_id},
                         {"kernel", machine.kernel}});
   Json& clocks = json["clocks"] = Json::array();
-  for (const NamedClock& clock : description.clocks)
+  for (const NamedClock& clock : description.clocks) {
     clocks.push_back({{"name", clock.name},
                       {"machine", clock.machine},
                       {"frequency", clock.frequency},
                       {"note", clock.note}});
+    if (clock.is_timeline) clocks.back()["timeline"] = true;
+  }
   Json& parts = json["parts"] = Json::array();
   for (const Part& part : description.parts)
     parts.push_back({{"file", part.file},
@@ -135,6 +137,7 @@ Result<Description> parse_description(const std::string& text, const std::string
       get(from, "machine", clock.machine);
       get(from, "frequency", clock.frequency);
       get(from, "note", clock.note);
+      get(from, "timeline", clock.is_timeline);
     }
     for (const Json& from : json.value("parts", Json::array())) {
       Part& part = description.parts.emplace_back();

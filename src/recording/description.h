@@ -27,6 +27,8 @@ struct NamedClock {
   std::string machine;     // empty: of none in particular
   uint64_t frequency = 0;  // in Hz; 0: not known
   std::string note;        // why it was chosen, or what is wrong with another
+  // No counter, but the times that a part tells by itself: open_traces() applies maps from these.
+  bool is_timeline = false;
 
   bool operator==(const NamedClock&) const = default;
 };

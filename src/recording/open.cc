@@ -41,22 +41,53 @@ void share_clock(const std::vector<Part>& parts, const Traces& traces) {
   }
 }
 
-// The parts that are there. One that is not finished may not have been begun.
-Result<Traces> open_recording(const std::string& folder) {
+// Parts whose times lead to those of another part, by a map between the two.
+Status follow_clocks(const std::string& folder, const Description& description,
+                     const std::vector<Part>& parts, const Traces& traces) {
+  for (const trace::ClockMap& map : description.maps) {
+    const auto from = std::ranges::find(description.clocks, map.from, &NamedClock::name);
+    if (from == description.clocks.end() || !from->is_timeline) continue;
+    const auto reference = std::ranges::find(parts, map.to, &Part::clock);
+    if (reference == parts.end())
+      return Error{folder, std::nullopt, "nothing here has the clock " + map.to};
+    const trace::TraceInfo info = traces[static_cast<size_t>(reference - parts.begin())]->info();
+    for (size_t i = 0; i < traces.size(); ++i)
+      if (parts[i].clock == map.from) traces[i]->follow_clock(map, info);
+  }
+  return {};
+}
+
+Result<Traces> open_at(const std::string& path, unsigned depth);
+
+// The parts that are there. One that is not finished may not have been begun. A part may be a link
+// to a recording, of which one could lead back here.
+Result<Traces> open_recording(const std::string& folder, unsigned depth) {
+  constexpr unsigned kDeepest = 8;
+  if (depth > kDeepest)
+    return Error{folder, std::nullopt, "recordings lie in each other without an end"};
   const Result<Description> description = read_description(folder);
   if (!description) return description.error();
   Traces traces;
   std::vector<Part> parts;  // one for each of them
   for (const Part& part : description->parts) {
-    const std::string path = folder + "/" + part.file;
+    std::string path = folder + "/" + part.file;
     std::error_code ignored;
+    // What belongs to a trace lies beside it, not beside a link to it.
+    if (std::filesystem::is_symlink(path, ignored)) {
+      std::error_code broken;
+      const std::filesystem::path target = std::filesystem::canonical(path, broken);
+      if (broken) return system_error(path, "cannot follow the link", broken.value());
+      path = target;
+    }
     if (!part.finished && !std::filesystem::exists(path, ignored)) continue;
-    Result<Traces> opened = open_traces(path);
+    Result<Traces> opened = open_at(path, depth + 1);
     if (!opened) return std::move(opened).error();
     append(traces, *std::move(opened));
     parts.resize(traces.size(), part);
   }
   share_clock(parts, traces);
+  if (Status status = follow_clocks(folder, *description, parts, traces); !status)
+    return std::move(status).error();
   return traces;
 }
 
@@ -77,12 +108,12 @@ Status check_overlap(const std::string& folder, const std::vector<std::string>& 
   return {};
 }
 
-Result<Traces> open_folder(const std::string& path) {
+Result<Traces> open_folder(const std::string& path, unsigned depth) {
   if (const std::vector<std::string> recordings = recordings_at(path); !recordings.empty()) {
     if (Status status = check_overlap(path, recordings); !status) return std::move(status).error();
     Traces traces;
     for (const std::string& recording : recordings) {
-      Result<Traces> opened = open_recording(recording);
+      Result<Traces> opened = open_recording(recording, depth);
       // The oldest chunk of a long recording may just have been deleted.
       if (!opened && !is_recording(recording)) continue;
       if (!opened) return std::move(opened).error();
@@ -114,6 +145,11 @@ Result<Traces> open_file(const std::string& path) {
   return traces;
 }
 
+Result<Traces> open_at(const std::string& path, unsigned depth) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) ? open_folder(path, depth) : open_file(path);
+}
+
 }  // namespace
 
 std::vector<std::string> recordings_at(const std::string& folder) {
@@ -128,10 +164,7 @@ std::vector<std::string> recordings_at(const std::string& folder) {
   return found;
 }
 
-Result<Traces> open_traces(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored) ? open_folder(path) : open_file(path);
-}
+Result<Traces> open_traces(const std::string& path) { return open_at(path, 0); }
 
 Traces open_more(const std::string& path, const Traces& known) {
   std::error_code ignored;

@@ -11,6 +11,12 @@ void Trace::widen(std::optional<Span>& all, const Span& part) {
   all->end = std::max(all->end, part.end);
 }
 
+void Trace::follow_clock(ClockMap, const TraceInfo& reference) {
+  info_.clock = reference.clock;
+  info_.in_nanoseconds = reference.in_nanoseconds;
+  info_.since_epoch = reference.since_epoch;
+}
+
 std::string time_base(std::span<const std::unique_ptr<Trace>> traces) {
   std::string base;
   for (const auto& trace : traces) {

@@ -10,6 +10,7 @@
 
 #include "base/text_buffer.h"
 #include "trace/clock.h"
+#include "trace/clock_map.h"
 #include "trace/stream.h"
 #include "trace/task_names.h"
 
@@ -60,6 +61,10 @@ class Trace {
   // was last asked. Those that are open go on by themselves (Stream::follow()), also with event
   // types that are new.
   virtual std::vector<std::unique_ptr<Stream>> look_again() { return {}; }
+
+  // Its times become those of another trace: `map` leads there from what they were. To be called
+  // before streams are opened.
+  virtual void follow_clock(ClockMap map, const TraceInfo& reference);
 
   // The event's fields as its tracer would show them.
   virtual void print_fields(const Event& event, TextBuffer& out) const = 0;

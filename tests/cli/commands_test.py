@@ -22,7 +22,7 @@ class Usage(unittest.TestCase):
     def test_help_of_every_command_has_an_example(self):
         self.assertIn("Look:", "\n".join(lines("--help")))
         for command in ("info", "events", "dump", "query", "trim", "convert", "record", "setup",
-                        "stats", "state", "ps", "top"):
+                        "stats", "state", "ps", "top", "sync"):
             text = "\n".join(lines(command, "--help"))
             self.assertIn("Example", text)
             self.assertIn("strata " + command, text)

@@ -36,6 +36,10 @@ class CtfTrace final : public trace::Trace {
   void print_packet(const trace::Event& event, TextBuffer& out) const override;
   void print_compound(const trace::Event& event, const trace::Field& field,
                       TextBuffer& out) const override;
+  void follow_clock(trace::ClockMap map, const trace::TraceInfo& reference) override {
+    Trace::follow_clock(map, reference);
+    plans_.follow_clock(std::move(map));
+  }
   const trace::TaskNames& task_names() const override { return task_names_; }
   std::optional<Span> time_span() const override;
 

@@ -326,7 +326,7 @@ void DataStream::set_stream(const Packet& packet) {
   const StreamPlan* stream = plan_->find(packet.stream);
   if (stream == stream_) return;
   stream_ = stream;
-  clock_ = trace::ClockReader(stream->has_clock ? std::vector{stream->clock}
+  clock_ = trace::ClockReader(stream->has_clock ? std::vector{stream->clock, stream->to_reference}
                                                 : std::vector<trace::ClockMap>{});
   bases_.assign(stream->most_bases, 0);
   event_.bases = bases_.data();

@@ -24,6 +24,7 @@ struct StreamPlan {
   bool swap = false;  // numbers of the header
   bool big = false;
   trace::ClockMap clock;
+  trace::ClockMap to_reference;  // the times of another trace, from those that `clock` gives
   bool has_clock = false;
   std::vector<std::unique_ptr<EventPlan>> events;
   std::vector<const EventPlan*> by_id;  // small ids

@@ -42,15 +42,23 @@ class PlanHistory {
     clock_ = std::move(clock);
     apply_clock();
   }
+  // What leads on from there to the times of another trace.
+  void follow_clock(trace::ClockMap to_reference) {
+    to_reference_ = std::move(to_reference);
+    apply_clock();
+  }
 
  private:
   void apply_clock() {
-    if (!clock_) return;
-    for (StreamPlan& stream : plans_.back()->streams) stream.clock = *clock_;
+    for (StreamPlan& stream : plans_.back()->streams) {
+      if (clock_) stream.clock = *clock_;
+      if (to_reference_) stream.to_reference = *to_reference_;
+    }
   }
 
   std::vector<std::unique_ptr<TracePlan>> plans_;
   std::optional<trace::ClockMap> clock_;
+  std::optional<trace::ClockMap> to_reference_;
 };
 
 }  // namespace strata::ctf

@@ -225,9 +225,16 @@ std::vector<const trace::EventType*> TraceDat::event_types() const {
   return types;
 }
 
+void TraceDat::follow_clock(trace::ClockMap map, const trace::TraceInfo& reference) {
+  Trace::follow_clock(map, reference);
+  to_reference_ = std::move(map);
+}
+
 std::unique_ptr<CpuStream> TraceDat::open_stream(const Buffer& buffer, CpuData data) const {
-  return std::make_unique<CpuStream>(file_of(data), layout_, buffer, data, types_,
-                                     clock_options_.chain(data.cpu), live_.get());
+  std::vector<trace::ClockMap> chain = clock_options_.chain(data.cpu);
+  if (to_reference_) chain.push_back(*to_reference_);
+  return std::make_unique<CpuStream>(file_of(data), layout_, buffer, data, types_, std::move(chain),
+                                     live_.get());
 }
 
 std::vector<std::unique_ptr<trace::Stream>> TraceDat::open_streams() const {

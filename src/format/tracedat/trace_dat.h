@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ class TraceDat final : public trace::Trace {
 
   std::vector<const trace::EventType*> event_types() const override;
   std::vector<std::unique_ptr<trace::Stream>> open_streams() const override;
+  void follow_clock(trace::ClockMap map, const trace::TraceInfo& reference) override;
   void print_fields(const trace::Event& event, TextBuffer& out) const override;
   const trace::EventType* pair_opener() const override { return pair_opener_; }
   bool is_pair(const trace::Event& first, const trace::Event& second) const override;
@@ -65,6 +67,7 @@ class TraceDat final : public trace::Trace {
   Layout layout_;
   std::unique_ptr<LivePages> live_;
   ClockOptions clock_options_;
+  std::optional<trace::ClockMap> to_reference_;  // another trace's times, from the options'
   std::vector<std::unique_ptr<trace::EventType>> owned_types_;
   std::unique_ptr<trace::EventType> unknown_;
   EventTypes types_;
