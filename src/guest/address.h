@@ -23,10 +23,10 @@ inline constexpr uint32_t kAnyCid = UINT32_MAX;
 //     unix://PATH         a UNIX socket
 struct Address {
   Transport transport = Transport::Tcp;
-  std::string host;              // Tcp: without brackets; empty: everywhere
+  std::string host = {};         // Tcp: without brackets; empty: everywhere
   uint32_t cid = kAnyCid;        // Vsock
   uint32_t port = kDefaultPort;  // Tcp, Vsock
-  std::string path;              // Virtio, Unix
+  std::string path = {};         // Virtio, Unix
 
   // As it is read.
   std::string text() const;

@@ -37,11 +37,10 @@ class Channel {
 
   virtual Result<Transfer> send(Bytes bytes) = 0;
   virtual Result<Transfer> receive(std::span<std::byte> room) = 0;
-  // For what to wait before the next attempt, after one that did nothing.
+  // For what to wait before the next attempt, after one that did nothing, and only then: what was
+  // received and not yet taken is nothing that poll() sees.
   virtual pollfd to_send() const = 0;
   virtual pollfd to_receive() const = 0;
-  // Whether receive() has bytes for which poll() would wait in vain.
-  virtual bool has_received() const { return false; }
   // Nothing more is sent; the other end sees it where this kind of channel has an end.
   virtual void end_sending() {}
 

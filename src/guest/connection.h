@@ -19,7 +19,8 @@ class Connection {
   // `own`: which end this is.
   Connection(std::unique_ptr<Channel> channel, Role own);
 
-  // The next message where there is one; does not wait. Its body is valid until the next call.
+  // The next message where there is one; does not wait. Its body is valid until the next call. To
+  // be called until there is none, before poll() waits for the channel.
   // An error: the other end has closed (closed() tells), or what it sends is no message.
   Result<std::optional<Message>> receive();
   // Waits for it, sending what is left to send meanwhile.
@@ -27,18 +28,16 @@ class Connection {
 
   // What goes at once goes, the rest waits for flush(). An error where too much waits already: the
   // other end does not read.
-  Status send(Bytes message);
+  Status send_bytes(Bytes bytes);
   template <typename Body>
   Status send(const Body& body, uint32_t recording = 0) {
-    return send(encode(body, recording));
+    return send_bytes(encode(body, recording));
   }
   Status flush();                   // does not wait
   Status flush(Deadline deadline);  // all of it
   // Bytes that wait. Who sends more than now and then looks at it before making more.
   size_t unsent() const { return waiting_.size() - sent_; }
 
-  // Whether a message may be there though poll() waits for the channel.
-  bool has_received() const;
   bool closed() const { return closed_; }
 
   void key_is_proved() { received_.key_is_proved(); }
@@ -54,7 +53,6 @@ class Connection {
  private:
   std::unique_ptr<Channel> channel_;
   MessageBuffer received_;
-  bool may_have_more_ = false;
   bool closed_ = false;
   std::vector<std::byte> waiting_;
   size_t sent_ = 0;  // of what waits

@@ -35,8 +35,12 @@ class Handshake {
   bool done() const { return done_; }
   // When it is done.
   uint16_t version() const { return version_; }
-  // After an error: a message that tells the other end why, as far as it should know.
+  // After an error: a message that tells the other end why. Empty: it was the other end that ended
+  // it.
   std::vector<std::byte> refusal() const;
+  // After an error: whether the two ends are what they are, and another attempt would end like this
+  // one. Otherwise something else than a handshake came in between.
+  bool is_final() const { return is_final_; }
 
  private:
   Result<std::vector<std::byte>> receive_hello(const Message& message, std::string_view binding);
@@ -45,12 +49,13 @@ class Handshake {
   Mac mac(Role of, std::string_view binding) const;
 
   Role role_;
-  const Key& key_;
+  const Key* key_;
   Hello own_;
   std::optional<Hello> theirs_;
   std::vector<std::byte> hellos_[2];  // as they were sent, the host's and the guest's
   uint16_t version_ = 0;
   bool done_ = false;
+  bool is_final_ = false;
   std::optional<Refused> refused_;
 };
 

@@ -40,7 +40,7 @@ class MessageBuffer {
  private:
   Result<bool> take_preamble();
   void skip_to_preamble();
-  Result<Head> head() const;
+  Result<std::optional<Head>> head() const;
 
   Role from_;
   bool proved_ = false;

@@ -275,7 +275,7 @@ struct KeepAlive {
 };
 
 // What is in it is the business of those who compare clocks.
-struct Clock {
+struct ClockProbe {
   static constexpr Kind kKind = Kind::Clock;
   Bytes probe;
 
