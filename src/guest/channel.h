@@ -51,6 +51,9 @@ class Channel {
   // of the key is bound to it. Of a cipher's channel it is known when something was received.
   virtual std::string binding() const = 0;
 
+  // Something that lasts until the channel is closed.
+  void hold(std::shared_ptr<void> held) { held_ = std::move(held); }
+
   // For people: "vsock 3", "192.0.2.1:40312".
   const std::string& peer() const { return peer_; }
 
@@ -63,6 +66,7 @@ class Channel {
 
  private:
   std::string peer_;
+  std::shared_ptr<void> held_;
 };
 
 // Sockets, devices of virtio-serial, and pairs of FIFOs, as they are.

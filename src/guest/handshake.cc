@@ -59,8 +59,9 @@ Result<std::vector<std::byte>> Handshake::receive_hello(const Message& message,
     return fail(Reason::Request, "an answer to another hello");
   const std::optional<uint16_t> version = common_version(own_.versions, hello->versions);
   if (!version)
-    return fail(Reason::Version, "versions " + text_of(hello->versions) + " of the protocol, and " +
-                                     text_of(own_.versions) + " here");
+    return fail(Reason::Version, "the " + std::string(name_of(other(role_))) + " speaks versions " +
+                                     text_of(hello->versions) + " of the protocol, the " +
+                                     std::string(name_of(role_)) + " " + text_of(own_.versions));
   version_ = *version;
   theirs_ = *std::move(hello);
   hellos_[index_of(other(role_))].assign(message.body.begin(), message.body.end());
@@ -76,7 +77,8 @@ Result<std::vector<std::byte>> Handshake::receive_proof(const Message& message,
   const Result<Proof> proof = decode<Proof>(message);
   if (!proof) return fail(Reason::Request, proof.error().cause);
   if (!equal_secrets(proof->mac, mac(other(role_), binding)))
-    return fail(Reason::Key, "its proof of the key is wrong");
+    return fail(Reason::Key,
+                "the " + std::string(name_of(other(role_))) + "'s proof of the key is wrong");
   done_ = true;
   if (role_ == Role::Host) return std::vector<std::byte>();
   return encode(Proof{mac(Role::Guest, binding)});

@@ -26,9 +26,9 @@ Deadline now() { return std::chrono::steady_clock::now(); }
 
 struct Listener::Door {
   Address address;
-  FileDescriptor socket = {};  // none: a port
-  Deadline next_look = {};     // of a port that is not being heard
-  bool is_heard = false;
+  FileDescriptor socket = {};        // none: a port
+  Deadline next_look = {};           // of a port
+  std::weak_ptr<void> channel = {};  // of a port: lasts as long as there is one through it
 
   bool is_port() const { return address.transport == Transport::Virtio; }
 };
@@ -93,7 +93,7 @@ Deadline Listener::next_due() const {
   Deadline next = Deadline::max();
   for (const Caller& caller : callers_) next = std::min(next, caller.due);
   for (const Door& door : doors_) {
-    if (door.is_port() && !door.is_heard) next = std::min(next, door.next_look);
+    if (door.is_port()) next = std::min(next, door.next_look);
   }
   return next;
 }
@@ -110,7 +110,7 @@ std::vector<Arrival> Listener::serve() {
     if (caller != callers_.end()) hear(*caller, arrivals);
   }
   for (Door& door : doors_) {
-    if (door.is_port() && !door.is_heard && now() >= door.next_look) open_port(door);
+    if (door.is_port() && now() >= door.next_look) open_port(door);
   }
   drop_late_ones();
   return arrivals;
@@ -142,12 +142,17 @@ void Listener::let_in(Door& door) {
 
 void Listener::open_port(Door& door) {
   door.next_look = now() + kPortInterval;
-  // In use by a recording, or not there yet: no reason for a line each time.
+  if (!door.channel.expired()) return;
+  // Not there yet, or in use by somebody else: no reason for a line each time.
   Result<std::unique_ptr<Channel>> channel = open_virtio(door.address.path, now());
   if (!channel) return;
   pollfd file = (*channel)->to_receive();
   const bool has_host = poll(&file, 1, 0) == 0 || (file.revents & POLLHUP) == 0;
-  if (has_host) add_caller(door, *std::move(channel));
+  if (!has_host) return;
+  const auto open = std::make_shared<int>();
+  (*channel)->hold(open);
+  door.channel = open;
+  add_caller(door, *std::move(channel));
 }
 
 void Listener::add_caller(Door& door, std::unique_ptr<Channel> channel) {
@@ -156,7 +161,6 @@ void Listener::add_caller(Door& door, std::unique_ptr<Channel> channel) {
   if (!door.is_port() && static_cast<size_t>(unproved) >= options_.most_unproved)
     turn_away(*std::ranges::find_if(callers_, [](const Caller& c) { return !c.door.is_port(); }),
               "others came before it had proved anything");
-  door.is_heard = door.is_port();
   callers_.push_back({.door = door,
                       .connection = Connection(std::move(channel), Role::Guest),
                       .handshake = Handshake(Role::Guest, key_, options_.versions),
@@ -192,8 +196,6 @@ void Listener::hear(Caller& caller, std::vector<Arrival>& arrivals) {
 
   epoll_ctl(ready_.get(), EPOLL_CTL_DEL, caller.file(), nullptr);
   caller.connection.key_is_proved();
-  caller.door.is_heard = false;
-  caller.door.next_look = now() + kPortInterval;
   arrivals.push_back({std::move(caller.connection), caller.handshake.version(), caller.attach});
   callers_.remove_if([&](const Caller& each) { return &each == &caller; });
 }
@@ -232,8 +234,6 @@ void Listener::turn_away(Caller& caller, const std::string& why) {
     caller.attach.reset();
     return;
   }
-  caller.door.is_heard = false;
-  caller.door.next_look = now() + kPortInterval;
   epoll_ctl(ready_.get(), EPOLL_CTL_DEL, caller.file(), nullptr);
   callers_.remove_if([&](const Caller& each) { return &each == &caller; });
 }

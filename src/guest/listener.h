@@ -38,8 +38,8 @@ struct Arrival {
 // log.
 //
 // Ports of virtio-serial have neither callers nor ends: such a port is opened, and whatever is read
-// from it is thrown away until somebody says hello in earnest. Once the arrival's connection is
-// destroyed, the port is opened anew.
+// from it is thrown away until somebody says hello in earnest. Once the arrival's channel is
+// closed, the port is opened anew.
 class Listener {
  public:
   struct Options {
