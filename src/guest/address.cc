@@ -4,6 +4,8 @@
 #include <charconv>
 #include <optional>
 
+#include "guest/protocol.h"
+
 namespace strata::guest {
 namespace {
 
@@ -106,14 +108,15 @@ Result<Address> parse_address(std::string_view text) {
   return address;
 }
 
-Result<Address> cpu_port(const Address& control, uint32_t cpu) {
-  const size_t name = control.path.rfind('/') + 1;  // 0 where there is none
+Result<Address> stream_port(const Address& control, uint32_t stream) {
+  const std::string name = stream == kClockStream ? "clock" : "cpu" + std::to_string(stream);
+  const size_t file = control.path.rfind('/') + 1;  // 0 where there is none
   const size_t at = control.path.rfind("ctl");
-  if (control.transport != Transport::Virtio || at == std::string::npos || at < name)
-    return wrong(control.text(), "has no 'ctl' in its name, in whose place 'cpu" +
-                                     std::to_string(cpu) + "' would be the port for pages");
+  if (control.transport != Transport::Virtio || at == std::string::npos || at < file)
+    return wrong(control.text(),
+                 "has no 'ctl' in its name, in whose place '" + name + "' would be its port");
   Address port = control;
-  port.path.replace(at, 3, "cpu" + std::to_string(cpu));
+  port.path.replace(at, 3, name);
   return port;
 }
 

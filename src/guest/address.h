@@ -35,7 +35,8 @@ struct Address {
 
 Result<Address> parse_address(std::string_view text);
 
-// The port for the pages of one CPU beside a control port: "cpu3" for the last "ctl" of its name.
-Result<Address> cpu_port(const Address& control, uint32_t cpu);
+// The port for a stream of a recording beside a control port: for the last "ctl" of its name
+// "cpu3", or "clock" for probes of the clocks.
+Result<Address> stream_port(const Address& control, uint32_t stream);
 
 }  // namespace strata::guest

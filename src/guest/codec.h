@@ -172,6 +172,14 @@ std::vector<std::byte> encode(const Body& body, uint32_t recording = 0) {
   return std::move(message).bytes();
 }
 
+// The first message in its direction.
+inline std::vector<std::byte> with_preamble(Bytes message) {
+  ByteWriter all(ByteOrder::Little);
+  all.text(kPreamble);
+  all.raw(message);
+  return std::move(all).bytes();
+}
+
 // What a Body has of views lies in the message.
 template <typename Body>
 Result<Body> decode(const Message& message) {

@@ -17,14 +17,6 @@ using namespace std::chrono_literals;
 // and then takes what comes for the rest of it. So it is told again.
 constexpr auto kAgain = 1s;
 
-std::vector<std::byte> attach_greeting(const Attach& attach) {
-  const Bytes preamble = as_bytes(kPreamble);
-  std::vector<std::byte> greeting(preamble.begin(), preamble.end());
-  const std::vector<std::byte> message = encode(attach);
-  greeting.insert(greeting.end(), message.begin(), message.end());
-  return greeting;
-}
-
 Error at(const Address& address, const Error& error) {
   return {address.text(), std::nullopt, error.cause};
 }
@@ -55,7 +47,7 @@ Result<uint16_t> shake_hands(Connection& connection, const Key& key, Versions ve
 // The answer to it is awaited until then.
 Status ask_for_stream(Connection& connection, const Attach& attach, Deadline deadline,
                       bool& is_final) {
-  if (Status status = connection.send_bytes(attach_greeting(attach)); !status) return status;
+  if (Status status = connection.send_bytes(with_preamble(encode(attach))); !status) return status;
   const Result<Message> answer = connection.receive(deadline);
   if (!answer) return answer.error();
   if (answer->kind == Kind::Refused) {
@@ -120,7 +112,7 @@ Result<DataChannel> attach(const Address& address, const Key& key, const Attach&
                            Deadline deadline) {
   Address place = address;
   if (address.transport == Transport::Virtio) {
-    Result<Address> port = cpu_port(address, attach.stream);
+    Result<Address> port = stream_port(address, attach.stream);
     if (!port) return std::move(port).error();
     place = *std::move(port);
   }

@@ -10,13 +10,6 @@ constexpr std::string_view kPurpose = "strata guest protocol proof";
 
 size_t index_of(Role role) { return role == Role::Host ? 0 : 1; }
 
-std::vector<std::byte> joined(std::string_view preamble, const std::vector<std::byte>& message) {
-  const Bytes first = as_bytes(preamble);
-  std::vector<std::byte> all(first.begin(), first.end());
-  all.insert(all.end(), message.begin(), message.end());
-  return all;
-}
-
 std::string text_of(Versions versions) {
   return std::to_string(versions.oldest) + " to " + std::to_string(versions.newest);
 }
@@ -33,7 +26,7 @@ std::vector<std::byte> Handshake::begin() {
   if (role_ == Role::Guest) return {};
   const std::vector<std::byte> message = encode(own_);
   hellos_[index_of(role_)].assign(message.begin() + kHeadSize, message.end());
-  return joined(kPreamble, message);
+  return with_preamble(message);
 }
 
 Result<std::vector<std::byte>> Handshake::receive(const Message& message,
@@ -69,7 +62,7 @@ Result<std::vector<std::byte>> Handshake::receive_hello(const Message& message,
   own_.answers = theirs_->nonce;
   const std::vector<std::byte> answer = encode(own_);
   hellos_[index_of(role_)].assign(answer.begin() + kHeadSize, answer.end());
-  return joined(kPreamble, answer);
+  return with_preamble(answer);
 }
 
 Result<std::vector<std::byte>> Handshake::receive_proof(const Message& message,
@@ -106,7 +99,7 @@ std::vector<std::byte> Handshake::refusal() const {
   const std::vector<std::byte> message = encode(*refused_);
   // Of a guest that has said nothing yet.
   const bool has_begun = !hellos_[index_of(role_)].empty();
-  return has_begun ? message : joined(kPreamble, message);
+  return has_begun ? message : with_preamble(message);
 }
 
 }  // namespace strata::guest

@@ -46,13 +46,10 @@ struct Proof {
   }
 };
 
-// Streams of a recording: one for each CPU, by its number, and one for probes of the clocks.
-inline constexpr uint32_t kClockStream = UINT32_MAX;
-
 struct Attach {
   static constexpr Kind kKind = Kind::Attach;
   Token token{};
-  uint32_t stream = 0;
+  uint32_t stream = 0;  // a CPU's, or kClockStream
 
   template <typename Self, typename Codec>
   static void fields(Self& self, Codec& codec) {
@@ -271,17 +268,6 @@ struct KeepAlive {
   static void fields(Self& self, Codec& codec) {
     codec.number(self.number);
     codec.flag(self.answers);
-  }
-};
-
-// What is in it is the business of those who compare clocks.
-struct ClockProbe {
-  static constexpr Kind kKind = Kind::Clock;
-  Bytes probe;
-
-  template <typename Self, typename Codec>
-  static void fields(Self& self, Codec& codec) {
-    codec.rest(self.probe, info_of(kKind)->most);
   }
 };
 

@@ -39,6 +39,8 @@ constexpr std::optional<uint16_t> common_version(Versions a, Versions b) {
 inline constexpr std::string_view kPreamble = "strata-guest 1\r\n";
 
 inline constexpr uint32_t kMaxCpus = 8192;
+// The number of a recording's stream that is no CPU's: probes of the clocks (clock/probe_link.h).
+inline constexpr uint32_t kClockStream = UINT32_MAX;
 inline constexpr size_t kMaxText = 1024;           // for people, see Text in messages.h
 inline constexpr size_t kMaxPiece = 256 << 10;     // bytes of a file, or of a table, at once
 inline constexpr uint32_t kMaxUnknown = 64 << 10;  // the body of a message of an unknown kind
@@ -64,11 +66,10 @@ enum class Sender : uint8_t { Host, Guest, Both };
   X(13, Done, 256 << 10, Guest)       /* it has ended: totals */                     \
   X(14, Problem, kMaxGreeting, Both)  /* something to tell the user */               \
   X(15, KeepAlive, 64, Both)          /* are you there; yes */                       \
-  X(16, Clock, 256, Both)             /* a probe of the clocks */                    \
-  X(17, Watch, 64, Host)              /* send tables of periods */                   \
-  X(18, Table, kMaxPiece + 64, Guest) /* some of one */                              \
-  X(19, Open, 1024, Host)             /* connect me with a guest of yours */         \
-  X(20, Opened, 256, Guest)           /* from here on it is that guest's agent */
+  X(16, Watch, 64, Host)              /* send tables of periods */                   \
+  X(17, Table, kMaxPiece + 64, Guest) /* some of one */                              \
+  X(18, Open, 1024, Host)             /* connect me with a guest of yours */         \
+  X(19, Opened, 256, Guest)           /* from here on it is that guest's agent */
 
 enum class Kind : uint16_t {
 #define STRATA_GUEST_KIND(number, name, most, sender) name = number,

@@ -13,6 +13,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!address) return 0;
   const Result<guest::Address> again = guest::parse_address(address->text());
   if (!again || *again != *address) abort();
-  (void)static_cast<bool>(guest::cpu_port(*address, 3));
+  (void)static_cast<bool>(guest::stream_port(*address, 3));
   return 0;
 }

@@ -66,13 +66,14 @@ TEST(Address, WhatIsNoneIsToldInWords) {
   EXPECT_THAT(why("unix:///tmp/\33[1m"), HasSubstr("odd characters"));
 }
 
-TEST(Address, BesideAControlPortThereIsOneForEachCpu) {
-  EXPECT_EQ(cpu_port(parsed("virtio:///run/ctl/strata.ctl.sock"), 12)->path,
+TEST(Address, BesideAControlPortThereIsOneForEachStream) {
+  EXPECT_EQ(stream_port(parsed("virtio:///run/ctl/strata.ctl.sock"), 12)->path,
             "/run/ctl/strata.cpu12.sock");
-  EXPECT_EQ(cpu_port(parsed("virtio://strata.ctl"), 0)->path, "strata.cpu0");
-  EXPECT_THAT(cpu_port(parsed("virtio:///run/ctl/strata"), 0).error().text(),
+  EXPECT_EQ(stream_port(parsed("virtio://strata.ctl"), 0)->path, "strata.cpu0");
+  EXPECT_EQ(stream_port(parsed("virtio://strata.ctl"), UINT32_MAX)->path, "strata.clock");
+  EXPECT_THAT(stream_port(parsed("virtio:///run/ctl/strata"), 0).error().text(),
               HasSubstr("no 'ctl'"));
-  EXPECT_FALSE(cpu_port(parsed("tcp://ctl"), 0));
+  EXPECT_FALSE(stream_port(parsed("tcp://ctl"), 0));
 }
 
 }  // namespace

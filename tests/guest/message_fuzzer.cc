@@ -44,7 +44,6 @@ void read(const Message& message) {
   read_as<Done>(message);
   read_as<Problem>(message);
   read_as<KeepAlive>(message);
-  read_as<ClockProbe>(message);
   read_as<Watch>(message);
   read_as<Table>(message);
   read_as<Open>(message);
