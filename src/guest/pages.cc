@@ -98,28 +98,29 @@ PageSender::PageSender(Channel& channel, Pipe pipe)
 
 Result<Pause> PageSender::move(int source, size_t most) {
   const uint64_t until = taken_ + most;
-  for (;;) {
+  for (bool has_more = true;;) {
     Result<Pause> rest = send_rest();
     if (!rest || *rest == Pause::Channel) return rest;
+    if (!has_more) break;
     if (taken_ >= until) return Pause::Enough;
-    const Result<size_t> taken = take(source, until - taken_);
+    const size_t wanted = std::min(until - taken_, pipe_.size);
+    const Result<size_t> taken = take(source, wanted);
     if (!taken) return taken.error();
     taken_ += *taken;
-    if (*taken > 0) continue;
-    // Between pipes it is either of them.
-    pollfd file = channel_->to_send();
-    return splices_ && is_pipe_ && poll(&file, 1, 0) == 0 ? Pause::Channel : Pause::Source;
+    has_more = *taken == wanted;
   }
+  // Between pipes it may be either of them.
+  pollfd file = channel_->to_send();
+  return is_direct() && poll(&file, 1, 0) == 0 ? Pause::Channel : Pause::Source;
 }
 
-// From the source to where it is sent from next.
-Result<size_t> PageSender::take(int source, size_t most) {
-  const bool directly = splices_ && is_pipe_;
-  const Spliced spliced = splice_some(source, directly ? channel_->to_send().fd : pipe_.in.get(),
-                                      std::min(most, pipe_.size));
+// From the source to where it is sent from next. Less than was wanted: there is no more now.
+Result<size_t> PageSender::take(int source, size_t wanted) {
+  const Spliced spliced =
+      splice_some(source, is_direct() ? channel_->to_send().fd : pipe_.in.get(), wanted);
   if (spliced.error_number != 0 && spliced.error_number != EAGAIN)
     return system_error(channel_->peer(), "cannot take pages", spliced.error_number);
-  if (directly)
+  if (is_direct())
     sent_ += spliced.size;
   else
     in_pipe_ += spliced.size;
@@ -191,11 +192,18 @@ Status PageSender::keep(Bytes pages) {
 }
 
 Result<Pause> PageSender::append(Bytes pages) {
+  taken_ += pages.size();
+  while (!zstd_ && !pages.empty() && in_pipe_ == 0 && done_ == filled_) {
+    const Result<Transfer> sent = channel_->send(pages);
+    if (!sent) return sent.error();
+    if (sent->size == 0) break;
+    sent_ += sent->size;
+    pages = pages.subspan(sent->size);
+  }
   while (in_pipe_ > 0) {
     if (Status status = read_pipe(); !status) return std::move(status).error();
   }
   if (Status status = keep(pages); !status) return std::move(status).error();
-  taken_ += pages.size();
   return send_rest();
 }
 
@@ -275,6 +283,7 @@ Status PageReceiver::receive(size_t most) {
   while (filled_ < most) {
     const Result<Transfer> got =
         channel_->receive(std::span(memory_).subspan(filled_, most - filled_));
+    if (!got && filled_ > 0) break;  // first what came before it
     if (!got) return got.error();
     ended_ = got->ended;
     if (got->size == 0) break;

@@ -61,7 +61,8 @@ class PageSender {
   };
 
   PageSender(Channel& channel, Pipe pipe);
-  Result<size_t> take(int source, size_t most);
+  bool is_direct() const { return splices_ && is_pipe_; }
+  Result<size_t> take(int source, size_t wanted);
   Status read_pipe();
   Status keep(Bytes pages);
 

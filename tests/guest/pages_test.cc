@@ -207,6 +207,27 @@ TEST(Pages, BytesThatCameWithTheGreetingAreTheFirst) {
   }
 }
 
+// A guest that dies after it has sent something: TLS tells its end apart from an attacker's.
+TEST(Pages, WhatCameBeforeAConnectionWasCutOffIsKept) {
+  for (const LinkCompression compression : {LinkCompression::None, LinkCompression::Zstd}) {
+    Ends ends = tls_ends();
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("pages");
+    const FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    const std::string pages = pages_of(5);
+    PageSender sender = *PageSender::create(*ends.guest, compression);
+    PageReceiver receiver = *PageReceiver::create(*ends.host, compression);
+    ASSERT_TRUE(sender.append(as_bytes(pages)));
+    while (*sender.send_rest() == Pause::Channel) ASSERT_TRUE(receiver.move(file.get(), path, 1));
+    ends.guest.reset();
+    Result<Pause> pause = Pause::Source;
+    for (int i = 0; i < 100 && pause; ++i) pause = receiver.move(file.get(), path, 1 << 20);
+    ASSERT_FALSE(pause);
+    EXPECT_THAT(pause.error().text(), HasSubstr("cut off"));
+    EXPECT_TRUE(test::read_whole_file(path) == pages);
+  }
+}
+
 TEST(Pages, AStreamThatIsNoneOfZstdIsAnError) {
   const Ends ends = unix_ends();
   ASSERT_TRUE(ends.guest->send(as_bytes("this is nothing that was compressed")));
