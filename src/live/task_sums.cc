@@ -18,7 +18,7 @@ void take(uint64_t& from, uint64_t& ns) {
 }
 
 bool may_be_woken(uint32_t doing) {
-  return (doing >= kWaitsForDisk && doing <= kWaitsForOther) || doing == kIsNew ||
+  return (doing >= kWaitsForOther && doing <= kWaitsForFault) || doing == kIsNew ||
          doing == kIsStopped;
 }
 
@@ -45,8 +45,8 @@ TaskSums TaskSums::at(const TaskSlot& slot, uint64_t moment) {
 Column column_of(Doing doing, bool is_kernel) {
   using enum Column;
   constexpr std::array<Column, kDoings> kOf = {
-      Running,   User,     Syscall,   Exiting,   WaitCpu,   WaitDisk, WaitNet, WaitFutex, WaitPipe,
-      WaitTimer, WaitPoll, WaitChild, WaitFault, WaitOther, New,      Stopped, Zombie,    Unknown};
+      Running, User,      Syscall,   Exiting,   WaitCpu,   WaitOther, WaitPipe, WaitPoll, WaitDisk,
+      WaitNet, WaitFutex, WaitTimer, WaitChild, WaitFault, New,       Stopped,  Zombie,   Unknown};
   return is_kernel && doing <= kRunsInCall ? Kernel : kOf[doing];
 }
 

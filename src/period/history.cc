@@ -7,13 +7,13 @@
 
 namespace strata::period {
 
-void History::add(const Table& table) {
+void History::add(const Table& table, size_t beside) {
   Packed packed{table.begin, table.end, pack(table)};
   bytes_ += sizeof(Packed) + packed.bytes.capacity();
   packed_.push_back(std::move(packed));
   const Int128 oldest = Int128{table.end} - bounds_.time.count;
   while (packed_.size() > 1 && packed_.front().end <= oldest) drop_oldest();
-  while (packed_.size() > 1 && bytes_ > bounds_.bytes) {
+  while (packed_.size() > 1 && bytes_ + beside > bounds_.bytes) {
     ++crowded_out_;
     drop_oldest();
   }

@@ -24,7 +24,8 @@ class History {
 
   const Bounds& bounds() const { return bounds_; }
 
-  void add(const Table& table);
+  // `beside`: what somebody holds in memory to go with these tables, within the same bound.
+  void add(const Table& table, size_t beside = 0);
 
   size_t size() const { return packed_.size(); }
   bool empty() const { return packed_.empty(); }

@@ -8,11 +8,28 @@ namespace strata::top {
 using period::Column;
 using period::TaskRow;
 
+// With the strings that do not fit into their objects, and what a map needs for itself.
+size_t Roster::bytes_of(const Task& task) {
+  constexpr size_t kNode = 4 * sizeof(void*) + sizeof(Key);
+  size_t bytes = kNode + sizeof task + task.states.capacity() * sizeof(State);
+  for (const std::string* text :
+       {&task.row.name, &task.row.container, &task.row.cgroup, &task.row.vm})
+    if (text->capacity() > std::string().capacity()) bytes += text->capacity() + 1;
+  return bytes;
+}
+
+void Roster::clear() {
+  tasks_.clear();
+  bytes_ = 0;
+}
+
 void Roster::note(const period::Table& table) {
   for (const period::Machine& machine : table.machines) {
     Machine& known = tasks_[machine.name];
     for (const TaskRow& row : machine.tasks) {
-      Task& task = known.tasks[{row.tid, row.start}];
+      const auto [found, is_new] = known.tasks.try_emplace({row.tid, row.start});
+      Task& task = found->second;
+      if (!is_new) bytes_ -= bytes_of(task);
       const uint64_t memory = row.values[Column::Memory];
       task.row = row;
       task.row.values = {};
@@ -22,8 +39,10 @@ void Roster::note(const period::Table& table) {
       // What it did before its first row, as far as that was told.
       if (task.states.empty() && row.state_before)
         task.states.push_back({table.begin, row.state_before});
-      task.states.push_back({table.end, row.state});
       task.has_ended = row.has_ended || !row.state;
+      if (task.states.empty() || task.has_ended || task.states.back().state != row.state)
+        task.states.push_back({table.end, row.state});
+      bytes_ += bytes_of(task);
     }
   }
 }
@@ -32,7 +51,9 @@ void Roster::forget_before(int64_t time) {
   for (auto& [name, machine] : tasks_) {
     std::erase_if(machine.tasks, [&](const auto& at) {
       const Task& task = at.second;
-      return task.has_ended && task.states.back().at < time;
+      const bool is_over = task.has_ended && task.states.back().at < time;
+      if (is_over) bytes_ -= bytes_of(task);
+      return is_over;
     });
     for (auto& [key, task] : machine.tasks) {
       // The last one before it is what was done then.

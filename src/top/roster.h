@@ -19,7 +19,9 @@ class Roster {
   void note(const period::Table& table);
   // What ended before this is needed no more, nor what was done before.
   void forget_before(int64_t time);
-  void clear() { tasks_.clear(); }
+  void clear();
+  // What it holds in memory, about.
+  size_t bytes() const { return bytes_; }
 
   // Rows for those that were there in the table's period and have none.
   void complete(period::Table& table) const;
@@ -30,8 +32,8 @@ class Roster {
     std::optional<period::Column> state = std::nullopt;
   };
   struct Task {
-    period::TaskRow row;  // without values, but for memory
-    std::vector<State> states = {};
+    period::TaskRow row;             // without values, but for memory
+    std::vector<State> states = {};  // wherever that changed
     bool has_ended = false;
   };
   using Key = std::pair<int32_t, int64_t>;  // tid, start
@@ -39,7 +41,10 @@ class Roster {
     std::map<Key, Task> tasks;
   };
 
+  static size_t bytes_of(const Task& task);
+
   std::map<std::string, Machine> tasks_;
+  size_t bytes_ = 0;
 };
 
 }  // namespace strata::top

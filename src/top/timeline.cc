@@ -19,8 +19,8 @@ bool Timeline::take() {
     return false;
   }
   const size_t before = history_.size();
-  history_.add(**next);
   roster_.note(**next);
+  history_.add(**next, roster_.bytes());
   ++taken_;
   const size_t dropped = before + 1 - history_.size();
   if (dropped > 0) {

@@ -91,7 +91,7 @@ TEST(PeriodHistory, ATaskCostsLittle) {
   History history(bounds(600, 64 << 20));
   history.add(table);
   EXPECT_EQ(history.at(0), table);
-  EXPECT_LE(history.bytes() / kTasks, 72u);
+  EXPECT_LE(history.bytes() / kTasks, 64u);
 }
 
 }  // namespace

@@ -30,15 +30,15 @@ enum Doing {
   kRunsInCall,
   kExits,  // it runs the end of its life in the kernel
   kWaitsForCpu,
+  kWaitsForOther,  // and without calls for most
+  kWaitsForPipe,
+  kWaitsForPoll,
   kWaitsForDisk,
   kWaitsForNet,
   kWaitsForFutex,
-  kWaitsForPipe,
   kWaitsForTimer,
-  kWaitsForPoll,
   kWaitsForChild,
   kWaitsForFault,
-  kWaitsForOther,
   kIsNew,
   kIsStopped,
   kIsZombie,
@@ -58,35 +58,45 @@ enum CpuDoing {
 
 enum { kNameSize = 16 };
 
+// What a switch changes lies together: the first line, that in which `ns` begins, and that with the
+// kernel's own counts.
 struct SLOT TaskSlot {
   __u32 version;
   __u32 doing;
-  __u64 since;       // it does that
-  __u64 woken_at;    // for the last time
-  __u32 runs_as;     // when it runs again
-  __s32 cpu;         // that it ran on last; negative: none
-  __u32 call;        // the number of the system call that it is in, or was in last
-  __s32 descriptor;  // that this is about; negative: about none
-  __u64 called_at;   // 0: it is in none, or was not seen to enter it
-  __u64 registers;   // the kernel's address of those that it saves in a call; 0: not met yet
+  __u64 since;         // it does that
+  __u64 woken_at;      // for the last time
+  __u64 described_at;  // see below
+  __u32 runs_as;       // when it runs again
+  __s32 cpu;           // that it ran on last; negative: none
+  __s32 tid;
   __u32 preemptions;
   __u32 sleeps;
   __u32 migrations;
   __u32 wakeups;  // that it has run after
-  __u32 syscalls;
+  __u8 is_kernel;
+  __u8 was_born;  // while it was watched
+  __u8 has_ended;
+  __u8 is_gone;  // nothing leads to it any more
+
   __u64 ns[kDoings];  // how long it did what, before `since`
-  // Of the time in which it ran; the second in system calls.
-  __u64 irq_ns[2];
-  __u64 softirq_ns[2];
   // The kernel's own counts, as they were when it last left its CPU.
   __u64 run_time;
-  __u64 user_time;
-  __u64 system_time;
   __u64 minor_faults;
   __u64 major_faults;
   __u64 disk_read_bytes;
   __u64 disk_written_bytes;
+  __u64 user_time;  // these two after its last tick
+  __u64 system_time;
 
+  // Of the time in which it ran; the second in system calls.
+  __u64 irq_ns[2];
+  __u64 softirq_ns[2];
+
+  __u32 call;        // the number of the system call that it is in, or was in last
+  __s32 descriptor;  // that this is about; negative: about none
+  __u64 called_at;   // 0: it is in none, or was not seen to enter it
+  __u64 registers;   // the kernel's address of those that it saves in a call; 0: not met yet
+  __u32 syscalls;
   // While somebody wants to know (CallMeaning::traffic).
   __u64 reads;
   __u64 writes;
@@ -97,9 +107,7 @@ struct SLOT TaskSlot {
   __u64 in_calls_ns;
 
   // Who it is, as it was at `described_at`.
-  __u64 described_at;
   __u64 start;  // CLOCK_MONOTONIC
-  __s32 tid;
   __s32 pid;
   __s32 parent;  // the process that made it, or that took it over
   __u32 user;
@@ -109,10 +117,6 @@ struct SLOT TaskSlot {
   char name[kNameSize];
 
   __u32 exit_code;  // as wait(2) tells it
-  __u8 is_kernel;
-  __u8 was_born;  // while it was watched
-  __u8 has_ended;
-  __u8 is_gone;  // nothing leads to it any more
 };
 
 struct SLOT CpuSlot {
@@ -122,21 +126,19 @@ struct SLOT CpuSlot {
   __u32 task;  // its slot and 1; 0: none
   __s32 tid;
   __u64 current;  // the kernel's address of the task
-  __u64 ns[kCpuDoings];
+  __u32 irqs;     // in how many it is
+  __u32 softirqs;
   __u64 switches;
+  __u64 runs;         // how often programs ran, and how long those took that were measured: one of
+  __u64 measured_ns;  // kMeasuredOf
+  __u64 ns[kCpuDoings];
   __u64 missed_switches;
 
   // Of interrupts, and of what they took their time.
   __u64 interrupted_since;  // what is not charged yet
-  __u32 irqs;               // in how many it is
-  __u32 softirqs;
   __u64 irq_ns;
   __u64 softirq_ns;
   __u64 interrupted_ns[kCpuDoings];
-
-  // How often programs ran, and how long those took that were measured: one of kMeasuredOf.
-  __u64 runs;
-  __u64 measured_ns;
 
   __u64 born;
   __u64 born_processes;

@@ -61,15 +61,18 @@ static inline void describe(struct TaskSlot* slot, struct task_struct* task, __u
 }
 
 // By its ticks the kernel estimates in which mode tasks run, and so CPUs.
-static inline void read_counts(struct TaskSlot* slot, struct task_struct* task,
-                               struct CpuSlot* cpu) {
-  slot->run_time = task->se.sum_exec_runtime;
+static inline void read_ticks(struct TaskSlot* slot, struct task_struct* task,
+                              struct CpuSlot* cpu) {
   __u64 user = task->utime;
   __u64 system = task->stime;
   cpu->tick_user_ns += time_between(slot->user_time, user);
   cpu->tick_system_ns += time_between(slot->system_time, system);
   slot->user_time = user;
   slot->system_time = system;
+}
+
+static inline void read_counts(struct TaskSlot* slot, struct task_struct* task) {
+  slot->run_time = task->se.sum_exec_runtime;
   slot->minor_faults = task->min_flt;
   slot->major_faults = task->maj_flt;
   slot->disk_read_bytes = task->ioac.read_bytes;
@@ -113,13 +116,9 @@ static __u32 add_task(struct task_struct* task, __u32 doing, __u64 since, __u64 
   slot->exit_code = slot->is_gone = 0;
   slot->has_ended = task->exit_state != 0;
   describe(slot, task, now);
-  slot->run_time = task->se.sum_exec_runtime;
+  read_counts(slot, task);
   slot->user_time = task->utime;
   slot->system_time = task->stime;
-  slot->minor_faults = task->min_flt;
-  slot->major_faults = task->maj_flt;
-  slot->disk_read_bytes = task->ioac.read_bytes;
-  slot->disk_written_bytes = task->ioac.write_bytes;
   slot->reads = slot->writes = slot->read_bytes = slot->written_bytes = 0;
   slot->net_read_bytes = slot->net_written_bytes = slot->in_calls_ns = 0;
   end_change(&slot->version, odd);

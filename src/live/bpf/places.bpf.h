@@ -36,14 +36,16 @@ static inline __u32 place_of(struct task_struct* task) {
 }
 
 // Of a task that lives. A number is given again, so the slot has to be of one that does, too.
-static inline __u32 quick_place_of(struct task_struct* task) {
+static inline struct TaskSlot* quick_slot_of(struct task_struct* task, __u32* known) {
   __s32 tid = task->pid;
   __u32 at = (__u32)tid & (kGuesses - 1);
   __u32* guess = bpf_map_lookup_elem(&guesses, &at);
   if (!guess) return 0;
-  struct TaskSlot* slot = *guess != 0 ? slot_at(*guess) : 0;
-  if (slot && slot->tid == tid && !slot->has_ended) return *guess;
-  __u32 known = place_of(task);
-  if (known != 0) *guess = known;
-  return known;
+  *known = *guess;
+  struct TaskSlot* slot = *known != 0 ? slot_at(*known) : 0;
+  if (slot && slot->tid == tid && !slot->has_ended) return slot;
+  *known = place_of(task);
+  if (*known == 0) return 0;
+  *guess = *known;
+  return slot_at(*known);
 }

@@ -42,8 +42,11 @@ static inline void leave(struct TaskSlot* slot, struct task_struct* task, struct
     slot->doing = wait_of(slot, task, state);
     ++slot->sleeps;
   }
-  read_counts(slot, task, cpu);
-  if (now - slot->described_at > kDescribedFor) describe(slot, task, now);
+  read_counts(slot, task);
+  if (now - slot->described_at > kDescribedFor) {
+    describe(slot, task, now);
+    read_ticks(slot, task, cpu);  // of a CPU that has none of its own
+  }
   end_change(&slot->version, odd);
 }
 
@@ -65,9 +68,11 @@ int BPF_PROG(on_switch, bool preempted, struct task_struct* prev, struct task_st
   __u32 known = 0;
   struct TaskSlot* slot = 0;
   if (next->pid != 0) {
-    known = quick_place_of(next);
-    if (known == 0) known = add_task(next, kWaitsForCpu, now, now, 0);
-    slot = known != 0 ? slot_at(known) : 0;
+    slot = quick_slot_of(next, &known);
+    if (!slot) {
+      known = add_task(next, kWaitsForCpu, now, now, 0);
+      slot = known != 0 ? slot_at(known) : 0;
+    }
     if (slot) enter(slot, number, now);
   }
   give_cpu(cpu, next, slot, known, now);
@@ -94,8 +99,8 @@ int BPF_PROG(on_idle, unsigned int level) {
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct* task) {
   __u64 now = bpf_ktime_get_ns();
-  __u32 known = quick_place_of(task);
-  struct TaskSlot* slot = known != 0 ? slot_at(known) : 0;
+  __u32 known = 0;
+  struct TaskSlot* slot = quick_slot_of(task, &known);
   if (slot) slot->woken_at = now;
   struct CpuSlot* cpu = this_cpu();
   if (cpu) count_run(cpu, now);
@@ -233,7 +238,9 @@ int on_timer_exit(void* context) {
   struct task_struct* task = (struct task_struct*)bpf_get_current_task_btf();
   see_current(cpu, number, task, bpf_ktime_get_ns());
   struct TaskSlot* slot = cpu->task != 0 ? slot_at(cpu->task) : 0;
-  if (slot && slot->tid == task->pid) read_counts(slot, task, cpu);
+  if (!slot || slot->tid != task->pid) return 0;
+  read_counts(slot, task);
+  read_ticks(slot, task, cpu);
   return 0;
 }
 
