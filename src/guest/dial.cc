@@ -14,67 +14,73 @@ namespace {
 using namespace std::chrono_literals;
 
 // On a port of virtio-serial the guest may be in the midst of a message whose sender was killed,
-// and then takes what comes for the rest of it. So it is told again.
+// and then takes what comes for the rest of it. So it is greeted again, later and later.
 constexpr auto kAgain = 1s;
 
 Error at(const Address& address, const Error& error) {
   return {address.text(), std::nullopt, error.cause};
 }
 
-// Until both are done, or one of them cannot go on. `is_final`: another attempt would be in vain.
-Result<uint16_t> shake_hands(Connection& connection, const Key& key, Versions versions,
-                             Deadline deadline, bool& is_final) {
-  Handshake handshake(Role::Host, key, versions);
-  if (Status status = connection.send_bytes(handshake.begin()); !status)
-    return std::move(status).error();
-  while (!handshake.done()) {
-    const Result<Message> message = connection.receive(deadline);
-    if (!message) return message.error();
-    Result<std::vector<std::byte>> answer =
-        handshake.receive(*message, connection.channel().binding());
+// Greets, and gives the answers to `hear` until that has all it wants. What fails for good is told
+// by `is_final`. On a port remains of an earlier conversation may come first, and what is greeted
+// may be lost in one.
+template <typename Hear>
+Status greet(Connection& connection, Transport transport, Bytes greeting, Deadline deadline,
+             Hear hear) {
+  const bool is_port = transport == Transport::Virtio;
+  std::chrono::steady_clock::duration patience = kAgain;
+  if (is_port) connection.reset();
+  for (;;) {
+    const Deadline again = is_port ? std::min(deadline, within(patience)) : deadline;
+    if (Status status = connection.send_bytes(greeting); !status) return status;
+    for (;;) {
+      const Result<Message> message = connection.receive(again);
+      bool is_final = !is_port || connection.closed();
+      const Result<bool> has_all = message ? hear(*message, is_final) : message.error();
+      if (has_all && *has_all) return {};
+      if (has_all) continue;
+      const Deadline now = std::chrono::steady_clock::now();
+      if (is_final || now >= deadline) return has_all.error();
+      if (now >= again) break;
+      connection.reset();
+    }
+    patience *= 2;
+  }
+}
+
+Status shake_hands(Connection& connection, Handshake& handshake, Transport transport,
+                   Deadline deadline) {
+  const auto hear = [&](const Message& message, bool& is_final) -> Result<bool> {
+    const Result<std::vector<std::byte>> answer =
+        handshake.receive(message, connection.channel().binding());
     if (!answer) {
-      is_final = handshake.is_final();
-      if (connection.send_bytes(handshake.refusal()))
+      is_final |= handshake.is_final();
+      if (is_final && connection.send_bytes(handshake.refusal()))
         (void)static_cast<bool>(connection.flush(deadline));
-      return std::move(answer).error();
+      return answer.error();
     }
     if (Status status = connection.send_bytes(*answer); !status) return std::move(status).error();
-  }
-  connection.key_is_proved();
-  return handshake.version();
+    return handshake.done();
+  };
+  return greet(connection, transport, handshake.begin(), deadline, hear);
 }
 
-// The answer to it is awaited until then.
-Status ask_for_stream(Connection& connection, const Attach& attach, Deadline deadline,
-                      bool& is_final) {
-  if (Status status = connection.send_bytes(with_preamble(encode(attach))); !status) return status;
-  const Result<Message> answer = connection.receive(deadline);
-  if (!answer) return answer.error();
-  if (answer->kind == Kind::Refused) {
-    is_final = true;
-    const Result<Refused> refused = decode<Refused>(*answer);
-    return Error{"", std::nullopt,
-                 refused ? "the guest refuses: " + refused->why : refused.error().cause};
-  }
-  const Result<Attached> attached = decode<Attached>(*answer);
-  if (!attached) return attached.error();
-  if (!equal_secrets(attached->token, attach.token))
-    return Error{"", std::nullopt, "another stream answers"};
-  return {};
-}
-
-// Does it once; on a port, where remains of an earlier conversation may come first, again and again
-// until the time is over.
-template <typename Attempt>
-auto repeated(Connection& connection, Transport transport, Deadline deadline, Attempt attempt) {
-  bool is_final = false;
-  if (transport != Transport::Virtio) return attempt(deadline, is_final);
-  for (auto patience = kAgain;; patience *= 2) {
-    connection.reset();
-    auto outcome = attempt(std::min(deadline, within(patience)), is_final);
-    if (outcome || is_final || connection.closed() || std::chrono::steady_clock::now() >= deadline)
-      return outcome;
-  }
+Status ask_for_stream(Connection& connection, const Attach& attach, Transport transport,
+                      Deadline deadline) {
+  const auto hear = [&](const Message& message, bool& is_final) -> Result<bool> {
+    if (message.kind == Kind::Refused) {
+      is_final = true;
+      const Result<Refused> refused = decode<Refused>(message);
+      if (!refused) return refused.error();
+      return Error{"", std::nullopt, "the guest refuses: " + refused->why};
+    }
+    const Result<Attached> attached = decode<Attached>(message);
+    if (!attached) return attached.error();
+    if (!equal_secrets(attached->token, attach.token))
+      return Error{"", std::nullopt, "another stream answers"};
+    return true;
+  };
+  return greet(connection, transport, with_preamble(encode(attach)), deadline, hear);
 }
 
 }  // namespace
@@ -100,12 +106,11 @@ Result<Dialed> dial(const Address& address, const Key& key, Deadline deadline, V
   Result<std::unique_ptr<Channel>> channel = open_channel(address, key, deadline);
   if (!channel) return std::move(channel).error();
   Connection connection(*std::move(channel), Role::Host);
-  const Result<uint16_t> version =
-      repeated(connection, address.transport, deadline, [&](Deadline until, bool& is_final) {
-        return shake_hands(connection, key, versions, until, is_final);
-      });
-  if (!version) return at(address, version.error());
-  return Dialed{std::move(connection), *version};
+  Handshake handshake(Role::Host, key, versions);
+  if (Status status = shake_hands(connection, handshake, address.transport, deadline); !status)
+    return at(address, status.error());
+  connection.key_is_proved();
+  return Dialed{std::move(connection), handshake.version()};
 }
 
 Result<DataChannel> attach(const Address& address, const Key& key, const Attach& attach,
@@ -119,11 +124,8 @@ Result<DataChannel> attach(const Address& address, const Key& key, const Attach&
   Result<std::unique_ptr<Channel>> channel = open_channel(place, key, deadline);
   if (!channel) return std::move(channel).error();
   Connection connection(*std::move(channel), Role::Host);
-  const Status status =
-      repeated(connection, address.transport, deadline, [&](Deadline until, bool& is_final) {
-        return ask_for_stream(connection, attach, until, is_final);
-      });
-  if (!status) return at(place, status.error());
+  if (Status status = ask_for_stream(connection, attach, address.transport, deadline); !status)
+    return at(place, status.error());
   const Bytes more = connection.received_beyond();
   DataChannel data;
   data.received.assign(more.begin(), more.end());

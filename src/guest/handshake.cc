@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/handshake.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace strata::guest {
@@ -38,6 +39,8 @@ Result<std::vector<std::byte>> Handshake::receive(const Message& message,
     return Error{"", std::nullopt,
                  "the " + std::string(name_of(other(role_))) + " refuses: " + refused->why};
   }
+  if (!done_ && is_heard(message))
+    return role_ == Role::Host ? std::vector<std::byte>() : with_preamble(encode(own_));
   if (done_ || message.kind != (theirs_ ? Kind::Proof : Kind::Hello))
     return fail(Reason::Request, "a message out of its turn");
   return theirs_ ? receive_proof(message, binding) : receive_hello(message, binding);
@@ -86,6 +89,15 @@ Mac Handshake::mac(Role of, std::string_view binding) const {
     all.raw(part);
   }
   return hmac(key_->derive(kPurpose), all.bytes());
+}
+
+bool Handshake::is_heard(const Message& message) const {
+  return message.kind == Kind::Hello && theirs_ &&
+         std::ranges::equal(message.body, hellos_[index_of(other(role_))]);
+}
+
+bool Handshake::is_from_another(const Message& message) const {
+  return message.kind == Kind::Hello && theirs_ && !is_heard(message);
 }
 
 Error Handshake::fail(Reason reason, std::string cause) {

@@ -28,9 +28,13 @@ class Handshake {
 
   // What to send at first: a host's preamble and Hello; nothing of a guest, which answers.
   std::vector<std::byte> begin();
-  // What to send in return, which may be nothing. `binding` is the channel's at this time. An error
-  // ends it; its text is for a log, and refusal() for the other end.
+  // What to send in return, which may be nothing. `binding` is the channel's at this time. A Hello
+  // that comes once more, byte for byte, is answered once more, byte for byte. An error ends it;
+  // its text is for a log, and refusal() for the other end.
   Result<std::vector<std::byte>> receive(const Message& message, std::string_view binding);
+
+  // Whether this is a Hello of somebody else than who has been heard.
+  bool is_from_another(const Message& message) const;
 
   bool done() const { return done_; }
   // When it is done.
@@ -45,6 +49,7 @@ class Handshake {
  private:
   Result<std::vector<std::byte>> receive_hello(const Message& message, std::string_view binding);
   Result<std::vector<std::byte>> receive_proof(const Message& message, std::string_view binding);
+  bool is_heard(const Message& message) const;
   Error fail(Reason reason, std::string cause);
   Mac mac(Role of, std::string_view binding) const;
 

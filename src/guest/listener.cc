@@ -202,6 +202,9 @@ void Listener::hear(Caller& caller, std::vector<Arrival>& arrivals) {
 
 Status Listener::answer(Caller& caller, const Message& message) {
   Connection& connection = caller.connection;
+  // On a port another host follows without a sign.
+  if (caller.door.is_port() && caller.handshake.is_from_another(message))
+    caller.handshake = Handshake(Role::Guest, key_, options_.versions);
   if (message.kind != Kind::Attach) {
     const Result<std::vector<std::byte>> answer =
         caller.handshake.receive(message, connection.channel().binding());

@@ -43,6 +43,10 @@ Result<std::optional<Message>> MessageBuffer::next() {
     if (!*begun) return std::optional<Message>();
   }
   for (;;) {
+    if (!proved_ && begins_anew()) {
+      begin_ += kPreamble.size();
+      continue;
+    }
     const Result<std::optional<Head>> found = head();
     if (!found) return found.error();
     if (!*found || unread().size() - kHeadSize < (*found)->size) return std::optional<Message>();
@@ -61,7 +65,8 @@ Result<std::optional<Head>> MessageBuffer::head() const {
   head.kind = static_cast<Kind>(in.u16());
   const uint16_t reserved = in.u16();
   head.recording = in.u32();
-  if (!in.ok()) return std::optional<Head>();
+  if (!in.ok() || (!proved_ && kPreamble.starts_with(as_text(unread()))))
+    return std::optional<Head>();
   const KindInfo* info = info_of(head.kind);
   if (reserved != 0) return garbled("what comes is no message");
   if (!proved_ && (!info || !is_greeting(head.kind)))
@@ -85,6 +90,9 @@ Result<bool> MessageBuffer::take_preamble() {
   begun_ = true;
   return true;
 }
+
+// Who got no answer greets again. As a head it would be one of a size that there is not.
+bool MessageBuffer::begins_anew() const { return as_text(unread()).starts_with(kPreamble); }
 
 void MessageBuffer::skip_to_preamble() {
   const std::string_view there = as_text(unread());

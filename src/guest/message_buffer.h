@@ -39,6 +39,7 @@ class MessageBuffer {
 
  private:
   Result<bool> take_preamble();
+  bool begins_anew() const;
   void skip_to_preamble();
   Result<std::optional<Head>> head() const;
 

@@ -189,6 +189,20 @@ TEST(Handshake, WithoutACommonVersionBothSayWhichTheySpeak) {
   EXPECT_THAT(told.error().cause, HasSubstr("the guest 2 to 3"));
 }
 
+// Who gets no answer for a while greets again, and then both may be answered.
+TEST(Handshake, AHelloThatComesOnceMoreIsAnsweredOnceMore) {
+  Handshake host(Role::Host, kKey);
+  Handshake guest(Role::Guest, kKey);
+  const Sent hello = host.begin();
+  const Sent answer = must(guest.receive(message_in(hello), kBinding));
+  EXPECT_EQ(must(guest.receive(message_in(hello), kBinding)), answer);
+  const Sent proof = must(host.receive(message_in(answer), kBinding));
+  EXPECT_TRUE(must(host.receive(message_in(answer), kBinding)).empty());
+  must(host.receive(message_in(must(guest.receive(message_in(proof), kBinding))), kBinding));
+  EXPECT_TRUE(host.done());
+  EXPECT_TRUE(guest.done());
+}
+
 TEST(Handshake, AMessageOutOfItsTurnEndsIt) {
   Handshake guest(Role::Guest, kKey);
   EXPECT_FALSE(guest.receive(message_in(encode(Proof{})), kBinding));
@@ -198,7 +212,11 @@ TEST(Handshake, AMessageOutOfItsTurnEndsIt) {
   Handshake host(Role::Host, kKey);
   const Sent hello = host.begin();
   (void)must(twice.receive(message_in(hello), kBinding));
-  EXPECT_FALSE(twice.receive(message_in(hello), kBinding));
+  Handshake other(Role::Host, kKey);
+  const Sent another = other.begin();
+  EXPECT_TRUE(twice.is_from_another(message_in(another)));
+  EXPECT_FALSE(twice.is_from_another(message_in(hello)));
+  EXPECT_FALSE(twice.receive(message_in(another), kBinding));
 }
 
 }  // namespace

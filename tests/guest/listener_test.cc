@@ -295,6 +295,21 @@ TEST(Listener, OnAPortWhatOthersHaveLeftIsPassedOver) {
   expect_conversation(*host, *arrival);
 }
 
+TEST(Listener, OnAPortAGuestThatComesLateFindsSeveralGreetingsOfOneHost) {
+  const test::TemporaryFolder folder;
+  const Port port(folder, "ctl");
+  std::optional<Result<Dialed>> host;
+  std::jthread caller([&] { host.emplace(dial(port.host_address(), kKey, within(30s))); });
+  std::this_thread::sleep_for(1500ms);  // there are two by now
+  Listening guest(port.guest_address());
+  caller.join();
+  ASSERT_TRUE(host && *host) << (*host).error().text();
+  std::optional<Arrival> arrival = guest.arrival();
+  ASSERT_TRUE(arrival);
+  expect_conversation(**host, *arrival);
+  EXPECT_THAT(guest.lines(), ::testing::IsEmpty());
+}
+
 TEST(Listener, OnAPortAWrongKeyIsToldAtOnce) {
   const test::TemporaryFolder folder;
   const Port port(folder, "ctl");

@@ -126,9 +126,31 @@ TEST(MessageBuffer, WhatOnlyTheOtherSideMaySendIsAnError) {
   EXPECT_EQ(error_of(reserved, WireBytes().head(0, 12, 1, 1)), "what comes is no message");
 }
 
+TEST(MessageBuffer, UntilTheKeyIsProvedAPreambleMayComeAgain) {
+  const std::vector<std::byte> bytes =
+      WireBytes().preamble().preamble().head(1, 1).raw("a").preamble().head(1, 1).raw("b").bytes();
+  for (const size_t step : {size_t{1}, size_t{5}, SIZE_MAX}) {
+    MessageBuffer buffer(Role::Host);
+    std::string bodies;
+    Bytes left = bytes;
+    while (!left.empty()) {
+      const size_t before = buffer.unread().size();
+      put(buffer, left, step);
+      left = left.subspan(buffer.unread().size() - before);
+      for (;;) {
+        const Result<std::optional<Message>> message = buffer.next();
+        ASSERT_TRUE(message) << message.error().text();
+        if (!*message) break;
+        bodies += as_text((*message)->body);
+      }
+    }
+    EXPECT_EQ(bodies, "ab") << step;
+  }
+}
+
 TEST(MessageBuffer, AfterAResetItGoesOnAtTheNextPreambleWhateverComesBefore) {
   MessageBuffer buffer = proved(Role::Host);
-  // The head of a message whose sender was killed, and another one who begins.
+  // In the midst of a conversation another one begins.
   EXPECT_EQ(error_of(buffer, WireBytes().preamble()), "what comes is no message");
   buffer.reset();
   Result<std::optional<Message>> message = buffer.next();
