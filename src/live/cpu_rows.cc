@@ -21,9 +21,14 @@ std::array<uint64_t, kCpuDoings> sums_at(const CpuSlot& slot, uint64_t moment) {
 
 }  // namespace
 
-CpuRows::CpuRows(const Memory& memory, uint64_t now)
-    : memory_(memory), copies_(memory.cpus.size()), known_(memory.cpus.size()) {
+CpuRows::CpuRows(const Memory& memory, uint64_t now, std::span<const uint32_t> online)
+    : memory_(memory),
+      is_online_(memory.cpus.size()),
+      copies_(memory.cpus.size()),
+      known_(memory.cpus.size()) {
   for (CpuSlot& slot : memory_.cpus) slot.since = now;
+  for (const uint32_t cpu : online)
+    if (cpu < is_online_.size()) is_online_[cpu] = true;
 }
 
 void CpuRows::copy() { std::ranges::transform(memory_.cpus, copies_.begin(), copy_of<CpuSlot>); }
@@ -68,7 +73,7 @@ void CpuRows::tell(uint64_t end, bool tells_calls, period::Machine& machine) {
     Known now{.slot = copies_[number]};
     now.at_edge = sums_at(now.slot, end);
     Known& before = known_[number];
-    if (now.slot.runs == 0) continue;  // it may be possible, but is not there
+    if (!is_online_[number] && now.slot.runs == 0) continue;
     period::CpuRow& row = machine.cpus.emplace_back();
     row.number = static_cast<uint32_t>(number);
     row.tid = now.slot.tid;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "live/slots.h"
@@ -13,15 +14,16 @@ namespace strata::live {
 // told at the last edge.
 class CpuRows {
  public:
-  // All CPUs idle from here on, until a switch tells otherwise.
-  CpuRows(const Memory& memory, uint64_t now);
+  // All CPUs idle from here on, until a switch tells otherwise. `online`: those that are there,
+  // whether or not they do anything.
+  CpuRows(const Memory& memory, uint64_t now, std::span<const uint32_t> online);
 
   // What slots tell now. May be called again before what follows.
   void copy();
   // Periods begin here, with what was copied.
   void begin(uint64_t moment);
-  // What happened up to `end`, when they were copied, since the last call. A CPU of which nothing
-  // was ever heard has no row.
+  // What happened up to `end`, when they were copied, since the last call. A CPU that was not there
+  // has no row until something is heard of it.
   void tell(uint64_t end, bool tells_calls, period::Machine& machine);
 
  private:
@@ -33,6 +35,7 @@ class CpuRows {
                              period::CpuRow::Values& values);
 
   Memory memory_;
+  std::vector<bool> is_online_;
   std::vector<CpuSlot> copies_;
   std::vector<Known> known_;
 };

@@ -3,17 +3,18 @@
 
 #include <sys/utsname.h>
 
-#include <ctime>
-
+#include "kernel/cpu_list.h"
 #include "live/call_watch.h"
 #include "live/cgroup_names.h"
 #include "live/cpu_rows.h"
 #include "live/interface_counters.h"
 #include "live/machine_files.h"
 #include "live/marks.h"
+#include "live/moment.h"
 #include "live/programs.h"
 #include "live/task_rows.h"
 #include "live/time_watch.h"
+#include "live/vm_watch.h"
 
 namespace strata::live {
 namespace {
@@ -26,15 +27,6 @@ using period::Groups;
 constexpr uint32_t kCgroupsAtStart = 256;
 constexpr uint32_t kCgroupsATable = 2;
 
-uint64_t now_on(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
-// The programs' clock; to read it is no system call.
-uint64_t now() { return now_on(CLOCK_MONOTONIC); }
-
 std::string machine_name() {
   utsname name{};
   return uname(&name) == 0 ? name.nodename : "";
@@ -45,7 +37,9 @@ class MachineFeed final : public period::Feed {
   static Result<std::unique_ptr<Feed>> open(Groups groups, const Limits& limits) {
     Result<std::unique_ptr<TaskPrograms>> programs = TaskPrograms::load(limits);
     if (!programs) return std::move(programs).error();
-    std::unique_ptr<MachineFeed> feed(new MachineFeed(std::move(*programs), limits));
+    const Result<std::vector<uint32_t>> cpus = kernel::online_cpus();
+    if (!cpus) return cpus.error();
+    std::unique_ptr<MachineFeed> feed(new MachineFeed(std::move(*programs), limits, *cpus));
     if (Status status = feed->programs_->attach(); !status) return std::move(status).error();
     if (Status status = feed->want(groups); !status) return std::move(status).error();
     feed->begin();
@@ -62,10 +56,11 @@ class MachineFeed final : public period::Feed {
   std::vector<std::string> shortfalls() const override;
 
  private:
-  MachineFeed(std::unique_ptr<TaskPrograms> programs, const Limits& limits)
+  MachineFeed(std::unique_ptr<TaskPrograms> programs, const Limits& limits,
+              std::span<const uint32_t> online_cpus)
       : limits_(limits),
         programs_(std::move(programs)),
-        cpus_(programs_->memory(), now()),
+        cpus_(programs_->memory(), now(), online_cpus),
         tasks_(programs_->memory(), cgroups_) {}
   void begin();
   uint64_t copy();
@@ -80,6 +75,7 @@ class MachineFeed final : public period::Feed {
   std::unique_ptr<MachineFiles> files_;
   std::unique_ptr<CallWatch> calls_;
   std::unique_ptr<TimeWatch> times_;
+  std::unique_ptr<VmWatch> vms_;
   Groups told_;
   std::string name_ = machine_name();
   uint64_t begin_ = 0;  // of the next table
@@ -99,6 +95,7 @@ uint64_t MachineFeed::copy() {
     moment = now();
     cpus_.copy();
     tasks_.copy();
+    if (vms_) vms_->copy();
     if (now() - moment < kQuick + kQuickATask * tasks_.size()) break;
   }
   ++programs_->memory().control->period;
@@ -114,6 +111,7 @@ void MachineFeed::begin() {
   begin_ = copy();
   cpus_.begin(begin_);
   tasks_.begin(begin_);
+  if (vms_) vms_->begin(begin_);
 }
 
 Result<std::optional<period::Table>> MachineFeed::next() {
@@ -129,6 +127,7 @@ Result<std::optional<period::Table>> MachineFeed::next() {
   tasks_.tell(end, offset_, tells_calls, machine.tasks);
   if (calls_) calls_->tell(machine);
   if (times_) times_->tell(machine);
+  if (vms_) vms_->tell(begin_, end, tells_calls, machine);
   cgroups_.allow(kCgroupsATable);
   interfaces_.tell(machine);
   if (files_) files_->tell(machine);
@@ -186,8 +185,10 @@ Status MachineFeed::want(Groups groups) {
   if (calls_ && choice.traffic) told_.add(Group::Io);
   watch(times_, Group::Latencies, groups.has(Group::Latencies),
         [&] { return TimeWatch::open(*programs_); });
+  watch(vms_, Group::Vms, groups.has(Group::Vms),
+        [&] { return VmWatch::open(*programs_, limits_); });
 
-  for (const Group group : {Group::Vms, Group::Counters})
+  for (const Group group : {Group::Counters})
     if (groups.has(group))
       refusal += (refusal.empty() ? "" : "; ") + std::string(name_of(group)) +
                  " cannot be told of the running machine";

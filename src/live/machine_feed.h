@@ -14,6 +14,7 @@ namespace strata::live {
 struct Limits {
   uint32_t tasks = 32768;        // threads, and those that ended since the last table
   uint32_t descriptors = 16384;  // that something went through
+  uint32_t vcpus = 2048;         // of virtual machines
 };
 
 // This machine, now: a feed whose tables end at the moment in which they are asked for. The first

@@ -8,7 +8,6 @@
 
 #include <cerrno>
 
-#include "base/file_descriptor.h"
 #include "live/bpf/tasks.skel.h"
 #include "live/call_meanings.h"
 
@@ -45,6 +44,13 @@ MappedMap::~MappedMap() {
 Result<Link> Link::attach(bpf_program* program) {
   bpf_link* link = bpf_program__attach(program);
   if (link == nullptr) return refused(bpf_program__name(program), errno);
+  return Link(link);
+}
+
+Result<Link> Link::attach(bpf_program* program, FileDescriptor event) {
+  bpf_link* link = bpf_program__attach_perf_event(program, event.get());
+  if (link == nullptr) return refused(bpf_program__name(program), errno);
+  event.release();  // the link closes it
   return Link(link);
 }
 

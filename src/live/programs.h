@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_descriptor.h"
 #include "base/result.h"
 #include "live/machine_feed.h"
 #include "live/slots.h"
@@ -43,6 +44,8 @@ class MappedMap {
 class Link {
  public:
   static Result<Link> attach(bpf_program* program);
+  // One that says by itself on which event: perf's, of a tracepoint.
+  static Result<Link> attach(bpf_program* program, FileDescriptor event);
   Link(Link&& other) noexcept : link_(std::exchange(other.link_, nullptr)) {}
   Link& operator=(Link&& other) noexcept {
     std::swap(link_, other.link_);

@@ -93,7 +93,7 @@ struct VcpuRow {
   std::string vm = {};
   uint32_t number = 0;
   std::optional<Column> state = std::nullopt;  // at the end
-  std::string preempter = {};  // who had its CPU longest while it was preempted; empty: nobody
+  std::string preempter = {};  // to whom it lost its CPU for the longest time; empty: to nobody
 
   Values values = {};
   Corrections corrections = {};

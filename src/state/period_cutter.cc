@@ -179,6 +179,7 @@ PeriodCutter::VcpuBase PeriodCutter::vcpu_at(VcpuIndex index, int64_t time) cons
 void PeriodCutter::change_vcpu(VcpuIndex index, int64_t time, VcpuState state, uint32_t info) {
   const Vcpu& vcpu = engine_.vms().vcpus()[index];
   VcpuBase& base = vcpu_base(index);
+  charge_preempter(vcpu, time, base);
   const int64_t begin = std::max(vcpu.since, time);
   if (begin >= edge_ || (vcpu.state == state && vcpu.info == info)) return;
   const uint64_t ns = time_since(begin, edge_);
@@ -197,6 +198,14 @@ void PeriodCutter::change_vcpu(VcpuIndex index, int64_t time, VcpuState state, u
     (state == VcpuState::Hypervisor ? sum.kernel_ns : sum.user_ns) += ns;
     correct(base.exit_corrections[info], begin, std::nullopt, column_of(state));
   }
+}
+
+// Who wakes it does not keep the CPU from it.
+void PeriodCutter::charge_preempter(const Vcpu& vcpu, int64_t time, VcpuBase& base) const {
+  if (vcpu.state != VcpuState::Preempted) return;
+  const Cause cause = Cause::unpacked(vcpu.info);
+  if (cause.context != WakeContext::Preempted || cause.task == kNoTask) return;
+  base.preempters[cause.task] += time_since(std::max(vcpu.since, edge_), time);
 }
 
 // How a task will end is told by what it hands to the call.

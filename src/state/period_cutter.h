@@ -102,6 +102,7 @@ class PeriodCutter {
     std::array<uint64_t, kVcpuEvents> events = {};
     period::Corrections corrections = {};
     std::map<NameId, period::Corrections> exit_corrections = {};
+    std::map<TaskId, uint64_t> preempters = {};  // since: who took its CPU, and for how long
   };
   struct DeviceBase {
     BlockDevice device = {};
@@ -120,6 +121,8 @@ class PeriodCutter {
   VcpuBase& vcpu_base(VcpuIndex index);
   CpuBase cpu_at(CpuIndex index, int64_t time) const;
   VcpuBase vcpu_at(VcpuIndex index, int64_t time) const;
+  void charge_preempter(const Vcpu& vcpu, int64_t time, VcpuBase& base) const;
+  std::string preempter(const VcpuBase& base) const;
   static BlockDevice device_at(const BlockDevice& device, int64_t time);
 
   void cut_cpus(int64_t time, period::Machine& machine);

@@ -190,13 +190,15 @@ void PeriodCutter::cut_vcpus(int64_t time, period::Machine& machine) {
     const Vcpu& vcpu = vms.vcpus()[index];
     VcpuBase& base = vcpu_base(index);
     VcpuBase now = vcpu_at(index, time);
+    charge_preempter(vcpu, time, base);
     const int32_t process = raw(vms.vms()[vcpu.vm].process);
     period::VcpuRow row{
         .tid = vcpu.task == kNoTask ? period::kNoId : raw(engine_.tasks()[vcpu.task].tid),
         .pid = process,
         .vm = engine_.vm_name(vcpu.vm),
         .number = vcpu.number,
-        .state = column_of(vcpu.state)};
+        .state = column_of(vcpu.state),
+        .preempter = preempter(base)};
     for (size_t state = 0; state < kVcpuStates; ++state)
       row.values.set(column_of(VcpuState(state)), now.ns[state] - base.ns[state]);
     constexpr std::array<Column, kVcpuEvents> kCounts = {
@@ -222,6 +224,13 @@ void PeriodCutter::cut_vcpus(int64_t time, period::Machine& machine) {
     exit.reason = engine_.names().text(key.second);
     machine.exits.push_back(std::move(exit));
   }
+}
+
+std::string PeriodCutter::preempter(const VcpuBase& base) const {
+  const auto longest =
+      std::ranges::max_element(base.preempters, {}, [](const auto& taken) { return taken.second; });
+  if (longest == base.preempters.end() || longest->second == 0) return "";
+  return engine_.names().text(engine_.tasks()[longest->first].name);
 }
 
 void PeriodCutter::cut_files(period::Machine& machine) {

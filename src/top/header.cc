@@ -161,7 +161,10 @@ class Counts {
 
   Counts& put(Column column, std::string_view what,
               const std::optional<uint64_t>& before = std::nullopt) {
-    const Value value = cell_value(machine_, machine_, column);
+    return put(cell_value(machine_, machine_, column), what, before);
+  }
+  Counts& put(const Value& value, std::string_view what,
+              const std::optional<uint64_t>& before = std::nullopt) {
     const bool is_known = value.kind == Value::Kind::Number;
     const std::string number = is_known ? grouped_number(value.number) : "?";
     line_.put(value.is_estimated ? "~" : "").put(number, is_known ? Style::Bold : Style::Unknown);
@@ -178,7 +181,6 @@ class Counts {
     line_.put(bandwidth(rows, Column::WrittenBytes), Style::Written).put(" B/s  ", Style::Dim);
     return *this;
   }
-  Line& line() { return line_; }
 
  private:
   template <typename Row>
@@ -199,6 +201,12 @@ class Counts {
   const Scale& scale_;
   Line line_;
 };
+
+// Nobody looked for them where nobody knows about guests' code.
+Value machines_in(const Machine& machine) {
+  const bool is_told = machine.marks.of(RowKind::Cpu, Column::Virt) != Certainty::Unknown;
+  return is_told || !machine.vms.empty() ? Value::of(machine.vms.size()) : Value::unknown();
+}
 
 // What was seen and what was not, and what seeing it cost.
 void draw_watching(const Machine& machine, const Scale& scale, Grid& grid, unsigned row) {
@@ -283,9 +291,7 @@ unsigned draw_header(const period::Table& table, const Machine& machine, const M
       .put(Column::Threads, "threads", before ? std::optional(before->threads) : std::nullopt)
       .put(Column::Born, "born")
       .put(Column::Ended, "ended")
-      .line()
-      .put(grouped_number(machine.vms.size()), Style::Bold)
-      .put(" VMs", Style::Dim);
+      .put(machines_in(machine), "VMs");
   Counts(machine, scale, grid, row++)
       .put(Column::OpenFiles, "files")
       .put(Column::Connections, "connections")

@@ -54,7 +54,7 @@ constexpr std::array<SheetColumn, kVmColumns_> kVmColumns = {{
     {"pio", "PIO/s", Shown::PerSecond, "accesses to devices by ports"},
     {"msr", "MSR/s", Shown::PerSecond, "accesses to registers that the hypervisor keeps"},
     {"faults", "FLT/s", Shown::PerSecond, "page faults of its memory"},
-    {"by", "PREEMPTED BY", Shown::Text, "who had its CPU longest while it was preempted", 15},
+    {"by", "PREEMPTED BY", Shown::Text, "to whom it lost its CPU for the longest time", 15},
     {"name", "NAME", Shown::Text, "of the virtual machine", 15},
 }};
 

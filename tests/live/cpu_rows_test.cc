@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "made_up_memory.h"
 
 namespace strata::live {
@@ -10,10 +12,11 @@ namespace {
 
 using period::Column;
 
+constexpr std::array<uint32_t, 2> kOnline = {0, 1};
+
 TEST(CpuRows, ACpuIdlesUntilASwitchTellsOtherwise) {
-  MadeUpMemory made_up(1, 3);
-  made_up.cpu(0).runs = made_up.cpu(1).runs = 1;  // the third is not there
-  CpuRows rows(made_up.memory(), 50);
+  MadeUpMemory made_up(1, 3);  // the third is not there
+  CpuRows rows(made_up.memory(), 50, kOnline);
   rows.copy();
   rows.begin(100);
   period::Machine machine;
@@ -24,9 +27,22 @@ TEST(CpuRows, ACpuIdlesUntilASwitchTellsOtherwise) {
   EXPECT_EQ(machine.cpus[1].values[Column::Idle], 200);
 }
 
+TEST(CpuRows, ACpuThatComesLaterHasARowWhenItIsHeardOf) {
+  MadeUpMemory made_up(1, 3);
+  CpuRows rows(made_up.memory(), 50, kOnline);
+  rows.copy();
+  rows.begin(100);
+  made_up.cpu(2).runs = 1;
+  period::Machine machine;
+  rows.copy();
+  rows.tell(300, false, machine);
+  ASSERT_EQ(machine.cpus.size(), 3);
+  EXPECT_EQ(machine.cpus[2].number, 2);
+}
+
 TEST(CpuRows, TimesOfACpuAddUpToThePeriod) {
   MadeUpMemory made_up(1);
-  CpuRows rows(made_up.memory(), 0);
+  CpuRows rows(made_up.memory(), 0, kOnline);
   rows.copy();
   rows.begin(0);
   CpuSlot& cpu = made_up.cpu(0);
@@ -39,7 +55,6 @@ TEST(CpuRows, TimesOfACpuAddUpToThePeriod) {
   cpu.interrupted_ns[kCpuIdles] = 40;
   cpu.interrupted_ns[kCpuRunsCall] = 2;
   cpu.switches = 5;
-  cpu.runs = 5;
   period::Machine machine;
   rows.copy();
   rows.tell(1000, true, machine);
@@ -53,10 +68,9 @@ TEST(CpuRows, TimesOfACpuAddUpToThePeriod) {
 
 TEST(CpuRows, TheTicksSplitWhatProgramsRan) {
   MadeUpMemory made_up(1);
-  CpuRows rows(made_up.memory(), 0);
+  CpuRows rows(made_up.memory(), 0, kOnline);
   rows.copy();
   rows.begin(0);
-  made_up.cpu(0).runs = 1;
   made_up.cpu(0).doing = kCpuRuns;
   made_up.cpu(0).tick_user_ns = 90'000'000;
   made_up.cpu(0).tick_system_ns = 10'000'000;
@@ -69,12 +83,11 @@ TEST(CpuRows, TheTicksSplitWhatProgramsRan) {
 
 TEST(CpuRows, ThreadsAreThoseOfTheStartAndTheBornWithoutTheEnded) {
   MadeUpMemory made_up(1, 2);
-  CpuRows rows(made_up.memory(), 0);
+  CpuRows rows(made_up.memory(), 0, kOnline);
   made_up.control().threads = 50;
   made_up.control().processes = 40;
   rows.copy();
   rows.begin(0);
-  made_up.cpu(0).runs = made_up.cpu(1).runs = 1;
   made_up.cpu(0).born = 7;
   made_up.cpu(1).ended = 10;  // where they were born does not matter
   made_up.cpu(1).no_room = 3;

@@ -389,7 +389,7 @@ TEST_F(MachineFeed, NothingIsLeftInTheKernelOfOneThatWasKilled) {
   ASSERT_EQ(pipe(ready), 0);
   const pid_t watcher = fork();
   if (watcher == 0) {
-    const auto feed = machine_feed({period::Group::Calls});
+    const auto feed = machine_feed({period::Group::Calls, period::Group::Vms});
     const char byte = feed ? 1 : 0;
     if (write(ready[1], &byte, 1) == 1) pause();
     _exit(1);

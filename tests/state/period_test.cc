@@ -237,6 +237,30 @@ TEST(Periods, AVirtualCpuIsCut) {
   EXPECT_EQ(cut.machine.vcpus.at(0).state, Column::Halted);
 }
 
+TEST(Periods, ThePreempterOfAVirtualCpuIsToWhomItLostItsCpuForTheLongestTime) {
+  Cut cut;
+  cut.told.at(0, 0, 7).event("kvm", "kvm_entry", {{"vcpu_id", 0}});
+  cut.told.at(10, 0, 7).event("kvm", "kvm_exit", {{"exit_reason", 1}, {"isa", 1}, {"vcpu_id", 0}});
+  cut.told.at(20, 0, 7).switches(7, 0, 8, "short");
+  cut.told.at(30, 0, 8).switches(8, 1, 7, "vcpu");
+  cut.told.at(40, 0, 7).switches(7, 0, 9, "long");
+  cut.at(60);
+  EXPECT_EQ(cut.machine.vcpus.at(0).values[Column::Preempted], 30u);
+  EXPECT_EQ(cut.machine.vcpus.at(0).preempter, "long");
+  cut.told.at(65, 0, 9).switches(9, 1, 7, "vcpu");
+  cut.told.at(70, 0, 7).switches(7, 0, 8, "short");
+  cut.told.at(90, 0, 8).switches(8, 1, 7, "vcpu");
+  cut.at(100);
+  EXPECT_EQ(cut.machine.vcpus.at(0).values[Column::Preempted], 25u);
+  EXPECT_EQ(cut.machine.vcpus.at(0).preempter, "short");
+  cut.told.at(110, 0, 7).switches(7, 1, 9, "long");
+  cut.told.at(120, 0, 9).wakes(7);
+  cut.at(200);
+  EXPECT_EQ(cut.machine.vcpus.at(0).values[Column::Preempted], 80u);
+  EXPECT_EQ(cut.machine.vcpus.at(0).preempter, "") << "it had no CPU to lose";
+  cut.end(300);
+}
+
 TEST(Periods, ABlockDevicesRequestIsCut) {
   Cut cut;
   const auto block = [&](int64_t time, const std::string& name) {

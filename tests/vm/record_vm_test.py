@@ -5,12 +5,12 @@
 import collections
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "record"))
+import host
 import machine
 
 VCPUS = {0, 1}
@@ -34,22 +34,6 @@ cat $kvm/exits >>exits
 cat /sys/kernel/tracing/kprobe_events /sys/kernel/tracing/uprobe_events >probes
 ls /sys/kernel/tracing/instances >instances
 """
-
-
-def boot(folder):
-    """The host's folder `out`. The emulator, rarely, hangs: then once more."""
-    (folder / "host.sh").write_text(HOST)
-    for _ in range(2):
-        done = subprocess.run([HERE / "run", "--late-guest", "--put", folder / "host.sh", "--get",
-                               f"out:{folder}/out", "--timeout", "400", "--", "sh", "host.sh"],
-                              stdout=subprocess.PIPE, text=True, check=False)
-        print(done.stdout, end="", flush=True)
-        if done.returncode not in (124, 125):
-            break
-    if done.returncode == 77:
-        sys.exit(77)
-    assert done.returncode == 0, done.returncode
-    return folder / "out"
 
 
 def entries_and_exits(events):
@@ -129,7 +113,7 @@ def counted(out):
 
 
 with tempfile.TemporaryDirectory(prefix="strata-vm-test-") as name:
-    out = boot(pathlib.Path(name))
+    out = host.run_script(pathlib.Path(name), HOST, "--late-guest", timeout=400)
     *vcpu_threads, guest = map(int, (out / "ids").read_text().split())
     threads = dict(enumerate(vcpu_threads))
     whole = machine.events(out / "boot/host.dat")
