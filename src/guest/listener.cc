@@ -80,7 +80,19 @@ Status Listener::listen(const Address& address) {
       return system_error(address.text(), "cannot be waited for", errno);
   }
   doors_.push_back(std::move(door));
+  if (address.transport == Transport::Virtio) {
+    add_port(stream_port(address, kClockStream));
+    for (uint32_t cpu = 0; cpu < kMaxCpus && add_port(stream_port(address, cpu)); ++cpu) {
+    }
+  }
   return {};
+}
+
+// False: there is none.
+bool Listener::add_port(const Result<Address>& address) {
+  if (!address || !has_virtio(address->path)) return false;
+  doors_.push_back({.address = *address});
+  return true;
 }
 
 std::vector<Address> Listener::addresses() const {

@@ -54,7 +54,8 @@ class Listener {
   static Result<std::unique_ptr<Listener>> create(const Key& key, Options options);
   ~Listener();
 
-  // As often as there are addresses.
+  // As often as there are addresses. With a control port of virtio-serial goes a port for each
+  // stream, as far as there are such ports.
   Status listen(const Address& address);
   // Where it listens, with the port that the kernel chose for port 0.
   std::vector<Address> addresses() const;
@@ -70,6 +71,7 @@ class Listener {
   struct Caller;  // who has proved nothing so far
 
   Listener(const Key& key, Options options, TlsContext tls);
+  bool add_port(const Result<Address>& address);
   void let_in(Door& door);
   void open_port(Door& door);
   void add_caller(Door& door, std::unique_ptr<Channel> channel);

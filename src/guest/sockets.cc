@@ -125,6 +125,12 @@ std::string text_of(const sockaddr_storage& address, socklen_t size) {
   return (in_brackets ? "[" : "") + std::string(host) + (in_brackets ? "]:" : ":") + port;
 }
 
+// That of a listener which is gone; nothing else of that name.
+void remove_socket(const std::string& path) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) unlink(path.c_str());
+}
+
 // The device of the port that has this name, in a guest.
 Result<std::string> find_port(const std::string& name) {
   constexpr const char* kPorts = "/sys/class/virtio-ports";
@@ -157,7 +163,7 @@ Result<FileDescriptor> connect_to(const Address& address, Deadline deadline) {
 Result<FileDescriptor> listen_at(const Address& address) {
   const Result<std::vector<SocketAddress>> places = resolve(address, true);
   if (!places) return places.error();
-  if (address.transport == Transport::Unix) unlink(address.path.c_str());
+  if (address.transport == Transport::Unix) remove_socket(address.path);
   // Everywhere: by IPv6, and where the kernel has none by IPv4.
   int number = EADDRNOTAVAIL;
   for (const int family : {AF_INET6, AF_INET, AF_VSOCK, AF_UNIX}) {
@@ -252,6 +258,11 @@ Result<std::unique_ptr<Channel>> open_virtio(const std::string& path, Deadline d
   FileDescriptor file(open(device.c_str(), O_RDWR | kFlags));
   if (!file) return system_error(device, "cannot open", errno);
   return channel(std::move(file), FileDescriptor());
+}
+
+bool has_virtio(const std::string& path) {
+  if (path.find('/') == std::string::npos) return static_cast<bool>(find_port(path));
+  return access(path.c_str(), F_OK) == 0 || access((path + ".in").c_str(), F_OK) == 0;
 }
 
 }  // namespace strata::guest

@@ -41,5 +41,7 @@ inline constexpr const char* kUnixBinding = "unix";
 // A port of virtio-serial: on the host QEMU's socket or its pair of FIFOs PATH.in and PATH.out; in
 // the guest a device, or a port by its name.
 Result<std::unique_ptr<Channel>> open_virtio(const std::string& path, Deadline deadline);
+// Whether there is one, free or not.
+bool has_virtio(const std::string& path);
 
 }  // namespace strata::guest

@@ -322,19 +322,35 @@ TEST(Listener, OnAPortAWrongKeyIsToldAtOnce) {
   EXPECT_TRUE(dial(port.host_address(), kKey, within(20s)));
 }
 
-TEST(Listener, AStreamHasAPortOfItsOwn) {
+TEST(Listener, AStreamHasAPortOfItsOwnBesideThatForControl) {
   const test::TemporaryFolder folder;
   const Port ctl(folder, "ctl");
-  const Port cpu(folder, "cpu1");
-  Listening guest(cpu.guest_address(), awaiting());
-  cpu.leave_for_host(WireBytes().fill(5000, 'p'));  // pages of a recording whose host was killed
-  const Result<DataChannel> data = attach(ctl.host_address(), kKey, {kToken, 1}, within(20s));
-  ASSERT_TRUE(data) << data.error().text();
-  std::optional<Arrival> arrival = guest.arrival();
-  ASSERT_TRUE(arrival && arrival->attach);
+  const Port clock(folder, "clock");
+  const Port cpu0(folder, "cpu0");
+  const Port cpu1(folder, "cpu1");
+  Listening guest(ctl.guest_address(), {.awaits = [](const Attach& attach) {
+                    return equal_secrets(attach.token, kToken);
+                  }});
+  cpu1.leave_for_host(WireBytes().fill(5000, 'p'));  // pages of a recording whose host was killed
+  for (const uint32_t stream : {1u, 0u, kClockStream}) {
+    const Result<DataChannel> data =
+        attach(ctl.host_address(), kKey, {kToken, stream}, within(20s));
+    ASSERT_TRUE(data) << data.error().text();
+    std::optional<Arrival> arrival = guest.arrival();
+    ASSERT_TRUE(arrival && arrival->attach);
+    EXPECT_EQ(arrival->attach->stream, stream);
+  }
   const Result<DataChannel> none = attach(ctl.host_address(), kKey, {kToken, 7}, within(20s));
   ASSERT_FALSE(none);
   EXPECT_THAT(none.error().text(), HasSubstr("cpu7"));
+}
+
+TEST(Listener, AFileThatIsNoSocketIsNotReplacedByOne) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.write("precious", "data");
+  const auto listener = *Listener::create(kKey, {});
+  EXPECT_FALSE(listener->listen(*parse_address("unix://" + path)));
+  EXPECT_EQ(test::read_whole_file(path), "data");
 }
 
 }  // namespace
