@@ -38,6 +38,15 @@ if(sanitizers)
   add_link_options(${sanitizers})
 endif()
 
+# strata_optimise_less(<target> <folder>): in the asan build, folders that take no part in reading a
+# trace are compiled without optimisation, in little more than half the time.
+function(strata_optimise_less target folder)
+  set(folders cli kernel lib live query record top)
+  if(STRATA_BUILD STREQUAL "asan" AND folder IN_LIST folders)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+endfunction()
+
 add_library(strata_whole_program INTERFACE)
 if(STRATA_BUILD STREQUAL "release" AND STRATA_LTO)
   target_link_options(strata_whole_program INTERFACE -flto=auto)

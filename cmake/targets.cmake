@@ -43,6 +43,7 @@ function(strata_library folder)
       set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON
         CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
     endif()
+    strata_optimise_less(${target} ${folder})
     strata_precompile(${target})
   else()  # a folder of headers, so far
     add_library(${target} INTERFACE)

@@ -37,6 +37,7 @@ function(strata_test_program target label folder timeout)
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE
     ${library} strata_test_support ${arg_LIBS} GTest::gmock_main strata_warnings)
+  strata_optimise_less(${target} ${folder})
   strata_precompile(${target} <gmock/gmock.h>)
   target_compile_definitions(${target} PRIVATE
     STRATA_SOURCE_DIR="${PROJECT_SOURCE_DIR}"

@@ -54,8 +54,9 @@ const char* strata_version(void);
 #define STRATA_WHY 1024
 
 /* The running machine, which takes root, or CAP_BPF and CAP_PERFMON. `groups` is what to tell of:
- * "cpu", or several with commas between them, "cpu,calls,io,vm,perf,latency,totals"; "all" is all
- * of them. Each costs those who are watched. NULL: why not is in `why`, which may be NULL. */
+ * "cpu", or several with commas between them, "cpu,calls,io,vm,perf,latency,totals". Each costs
+ * those who are watched. NULL: why not is in `why`, which may be NULL. "all" is all that there is:
+ * of groups that cannot be had strata_feed_shortfall() says why, and nothing fails. */
 strata_feed* strata_feed_open_machine(const char* groups, char* why, size_t size);
 
 /* Recordings and traces, taken together, in tables of `period_ns`; or a file of lines that
@@ -80,6 +81,11 @@ int strata_feed_descriptor(strata_feed* feed, int64_t period_ns);
 /* What to tell of from now on, as strata_feed_open_machine() takes it. 0; or -1: not all of that
  * can be had, strata_feed_problem() says what and why, and the rest is told. */
 int strata_feed_want(strata_feed* feed, const char* groups);
+
+/* Which performance counters "perf" tells of the running machine, by perf's names: "cycles", or
+ * several with commas between them, "page-faults,context-switches"; "" leaves it to the library.
+ * 0; or -1, as strata_feed_want(). Recordings tell those that they have. */
+int strata_feed_counters(strata_feed* feed, const char* names);
 
 /* The next table is the first again. 0; or -1: the running machine has no first one. */
 int strata_feed_restart(strata_feed* feed);

@@ -105,6 +105,7 @@ struct TopArguments {
   bool batch = false;
   bool json = false;
   std::vector<std::string> screens;
+  std::vector<std::string> counters;
   std::vector<int32_t> pids;
   std::string filter;
   std::string sort;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/number_text.h"
 #include "kernel/families.h"
 
 namespace strata::cli {

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/number_text.h"
 #include "base/output.h"
 #include "base/progress.h"
 #include "base/time_text.h"

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/number_text.h"
 #include "base/output.h"
 #include "cli/commands.h"
 #include "cli/event_types.h"

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <span>
 
+#include "base/number_text.h"
 #include "base/output.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"

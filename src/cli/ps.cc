@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/number_text.h"
 #include "cli/ask.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"

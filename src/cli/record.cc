@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/number_text.h"
 #include "base/output.h"
 #include "base/progress.h"
 #include "base/time_text.h"

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/file_descriptor.h"
+#include "base/number_text.h"
 #include "base/output.h"
 #include "base/small_file.h"
 #include "base/time_text.h"

@@ -7,6 +7,7 @@
 #include <span>
 #include <thread>
 
+#include "base/number_text.h"
 #include "base/output.h"
 #include "base/progress.h"
 #include "base/time_text.h"

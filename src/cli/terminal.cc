@@ -49,12 +49,6 @@ std::string Style::alarm(std::string_view text) const {
   return on_ ? "\033[1;31m" + std::string(text) + "\033[0m" : std::string(text);
 }
 
-std::string grouped(uint64_t number) {
-  std::string text = std::to_string(number);
-  for (size_t i = text.size(); i > 3;) text.insert(i -= 3, ",");
-  return text;
-}
-
 std::string size_text(uint64_t bytes) {
   static constexpr const char* kUnits[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
   if (bytes < 1000) return std::to_string(bytes) + " bytes";

@@ -31,8 +31,6 @@ class Style {
   bool on_;
 };
 
-// "8,961,482"
-std::string grouped(uint64_t number);
 // "12.3 MB"
 std::string size_text(uint64_t bytes);
 

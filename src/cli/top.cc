@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/size.h"
 #include "cli/terminal.h"
+#include "kernel/counter_names.h"
 #include "lib/feeds.h"
 #include "live/machine_feed.h"
 #include "top/batch.h"
@@ -48,6 +49,15 @@ unsigned batch_width() {
   return kBatchWidth;
 }
 
+// By their usual names.
+Result<std::vector<std::string>> counters_of(const TopArguments& arguments) {
+  const Result<std::vector<kernel::Counter>> counters = kernel::known_counters(arguments.counters);
+  if (!counters) return counters.error();
+  std::vector<std::string> names;
+  for (const kernel::Counter& counter : *counters) names.push_back(counter.name);
+  return names;
+}
+
 std::vector<top::Screen> screens_of(const TopArguments& arguments) {
   std::vector<top::Screen> screens;
   for (const std::string& name : arguments.screens)
@@ -63,7 +73,8 @@ int usage(const std::string& option, const Error& error) {
 
 // This machine: by eBPF, or where that is refused by the kernel's rings. What cannot be had of
 // either is said, and the rest is there.
-Result<std::unique_ptr<period::Feed>> open_machine(period::Groups groups) {
+Result<std::unique_ptr<period::Feed>> open_machine(period::Groups groups,
+                                                   const std::vector<std::string>& counters) {
   Result<std::unique_ptr<period::Feed>> feed = live::machine_feed(period::Groups::least());
   if (!feed) {
     Result<std::unique_ptr<period::Feed>> rings =
@@ -71,6 +82,7 @@ Result<std::unique_ptr<period::Feed>> open_machine(period::Groups groups) {
     if (!rings) return feed;  // who may use neither hears of the one that tells more
     feed = std::move(rings);
   }
+  if (Status status = (*feed)->choose_counters(counters); !status) warn(status.error().text());
   if (Status status = (*feed)->want(groups); !status) warn(status.error().text());
   return feed;
 }
@@ -112,6 +124,9 @@ int run(const TopArguments& arguments) {
   top::Board board(users);
   const std::vector<top::Screen> screens = screens_of(arguments);
   for (size_t i = screens.size(); i-- > 0;) board.open(screens[i]);
+  const Result<std::vector<std::string>> counters = counters_of(arguments);
+  if (!counters) return usage("--counters", counters.error());
+  if (!counters->empty()) board.show_counters(*counters);
   board.show_threads(arguments.threads);
   board.show_processes(arguments.pids);
   if (!arguments.sort.empty() && !board.sort_by(arguments.sort))
@@ -121,8 +136,9 @@ int run(const TopArguments& arguments) {
     return kExitUsage;
   }
 
-  Result<std::unique_ptr<period::Feed>> feed =
-      is_live ? open_machine(board.wants()) : lib::open_feed(arguments.paths, *delay);
+  Result<std::unique_ptr<period::Feed>> feed = is_live
+                                                   ? open_machine(board.wants(), board.counters())
+                                                   : lib::open_feed(arguments.paths, *delay);
   if (!feed) return fail(feed.error());
   top::Timeline timeline(*std::move(feed), *bounds);
   const top::Pace pace{*delay, arguments.count, arguments.speed, arguments.paused};

@@ -25,6 +25,12 @@ CLI::App* add_top(CLI::App& app, TopArguments& arguments) {
       ->check(
           CLI::IsMember({"cpu", "perf", "io", "vm", "latency", "files", "tree"}).description(""))
       ->type_name("SCREEN,...");
+  add_repeated(*top, "--counters", arguments.counters,
+               "The performance counters that the screen perf shows, by the names of record\n"
+               "--counters: cycles,page-faults,... Unless told, those of the processor, or where\n"
+               "it has none, of the kernel")
+      ->delimiter(',')
+      ->type_name("NAME,...");
   add_repeated(*top, "-p,--pid", arguments.pids, "Only these processes; repeatable, or 1,2,3")
       ->delimiter(',')
       ->type_name("PID");
@@ -50,6 +56,7 @@ CLI::App* add_top(CLI::App& app, TopArguments& arguments) {
       "  strata top\n"
       "  strata top recording --screens io --paused\n"
       "  strata top -b -n 3 -F 'cpu > 5'\n"
+      "  strata top --screens perf --counters page-faults,context-switches\n"
       "  strata top --json -d 10s > night.jsonl");
   return top;
 }

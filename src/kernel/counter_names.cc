@@ -126,19 +126,61 @@ bool exists_here(const Counter& counter) {
   return own || refused();
 }
 
-Result<std::vector<Counter>> counters_by_name(const std::vector<std::string>& names) {
+std::string why_not_counted(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+      return "is not there on this machine (hardware counters need a PMU, which a virtual machine "
+             "may lack)";
+    case EACCES:
+    case EPERM:
+      return "may not be counted by this user: that needs root or CAP_PERFMON";
+    case EMFILE:
+      return "needs more open files than this process may have (ulimit -n)";
+    case EINVAL:
+    case ENOSPC:
+      return "does not fit: the processor cannot count so much at the same time";
+    default:
+      return system_error("", "cannot be counted", error).text();
+  }
+}
+
+std::vector<Counter> usual_counters() {
+  std::vector<Counter> counters;
+  const auto add = [&](std::string_view name) {
+    const std::optional<Counter> counter = known_counter(name);
+    if (counter && exists_here(*counter)) counters.push_back(*counter);
+  };
+  for (const std::string_view name : {"cycles", "instructions", "cache-misses", "branch-misses"})
+    add(name);
+  if (!counters.empty()) return counters;
+  for (const std::string_view name :
+       {"task-clock", "page-faults", "major-faults", "context-switches", "cpu-migrations"})
+    add(name);
+  return counters;
+}
+
+Result<std::vector<Counter>> known_counters(const std::vector<std::string>& names) {
   std::vector<Counter> counters;
   for (const std::string& name : names) {
     std::optional<Counter> counter = known_counter(name);
     if (!counter) return not_here("no counter is called '" + name + "'");
-    if (!exists_here(*counter))
-      return not_here("this machine does not have the counter '" + name + "'" +
-                      (counter->type == PERF_TYPE_SOFTWARE
-                           ? ""
-                           : " (hardware counters need a PMU, which a virtual machine may lack)"));
     if (std::find(counters.begin(), counters.end(), *counter) == counters.end())
       counters.push_back(std::move(*counter));
   }
+  return counters;
+}
+
+Result<std::vector<Counter>> counters_by_name(const std::vector<std::string>& names) {
+  Result<std::vector<Counter>> counters = known_counters(names);
+  if (!counters) return counters;
+  for (const Counter& counter : *counters)
+    if (!exists_here(counter))
+      return not_here("this machine does not have the counter '" + counter.name + "'" +
+                      (counter.type == PERF_TYPE_SOFTWARE
+                           ? ""
+                           : " (hardware counters need a PMU, which a virtual machine may lack)"));
   return counters;
 }
 

@@ -29,8 +29,16 @@ std::optional<Counter> known_counter(std::string_view name);
 // Whether this machine and its kernel have it. Found out by trying: nothing lists it.
 bool exists_here(const Counter& counter);
 
-// Those of the given names, in their order, each once. A name that is unknown, or is of a counter
-// that does not exist here, is an error that tells what does.
+// Why perf refuses to count something, as what is said of it: "may not be counted by this user...".
+std::string why_not_counted(int error);
+
+// What to count where nobody has said it: of the processor; where that has none, of the kernel.
+std::vector<Counter> usual_counters();
+
+// Those of the given names, in their order, each once. A name that is unknown is an error that
+// tells which there are here.
+Result<std::vector<Counter>> known_counters(const std::vector<std::string>& names);
+// The same; and so is the name of a counter that does not exist here.
 Result<std::vector<Counter>> counters_by_name(const std::vector<std::string>& names);
 
 }  // namespace strata::kernel

@@ -27,15 +27,6 @@ uint32_t thread_offset(const trace::EventType& type, bool begins) {
   return found != nullptr ? found->offset : 0;
 }
 
-Error refused(const std::string& what, int error) {
-  if (error == EPERM || error == EACCES)
-    return {"", std::nullopt,
-            what +
-                " needs eBPF, which this user may not use: that needs root, or CAP_BPF and "
-                "CAP_PERFMON"};
-  return system_error("", what + " needs eBPF, which this kernel refuses", error);
-}
-
 // The program runs for events of all CPUs, whichever the perf event is on.
 bpf_link* attach(bpf_program* program, uint32_t tracepoint) {
   perf_event_attr attributes = perf_attributes(PERF_TYPE_TRACEPOINT, tracepoint);
@@ -62,14 +53,14 @@ Status LatencyTrigger::load(const Tracefs& tracefs, const TriggerSpec& spec) {
   if (!entry) return entry.error();
   const Result<trace::EventType> exit = find_tracepoint(tracefs, spec.exit);
   if (!exit) return exit.error();
-  libbpf_set_print([](libbpf_print_level, const char*, va_list) { return 0; });
-  program_ = latency__open();
-  if (program_ == nullptr) return refused(text_, errno);
+  auto opened = open_ebpf<latency>(text_);
+  if (!opened) return std::move(opened).error();
+  program_ = std::move(*opened);
   program_->rodata->entry_thread = thread_offset(*entry, true);
   program_->rodata->exit_thread = thread_offset(*exit, false);
   program_->rodata->longer_than_ns = static_cast<uint64_t>(spec.longer_than.count);
   program_->rodata->own_process = static_cast<uint32_t>(getpid());
-  if (latency__load(program_) != 0) return refused(text_, errno);
+  if (Status status = load_ebpf(program_, text_); !status) return status;
   const auto told = [](void* self, void* data, size_t size) {
     static_cast<LatencyTrigger*>(self)->note(data, size);
     return 0;
@@ -84,10 +75,9 @@ Status LatencyTrigger::load(const Tracefs& tracefs, const TriggerSpec& spec) {
   return {};
 }
 
-LatencyTrigger::~LatencyTrigger() {
-  ring_buffer__free(slow_);
-  latency__destroy(program_);
-}
+LatencyTrigger::LatencyTrigger(std::string text) : text_(std::move(text)) {}
+
+LatencyTrigger::~LatencyTrigger() { ring_buffer__free(slow_); }
 
 std::vector<int> LatencyTrigger::files() const { return {ring_buffer__epoll_fd(slow_)}; }
 

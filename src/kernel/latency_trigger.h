@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kernel/ebpf.h"
 #include "kernel/trigger.h"
 
 struct latency;      // the eBPF program, as bpftool names it
@@ -25,12 +26,12 @@ class LatencyTrigger final : public Trigger {
   std::string what() const override;
 
  private:
-  explicit LatencyTrigger(std::string text) : text_(std::move(text)) {}
+  explicit LatencyTrigger(std::string text);
   Status load(const Tracefs& tracefs, const TriggerSpec& spec);
   void note(const void* data, size_t size);
 
   std::string text_;
-  latency* program_ = nullptr;
+  EbpfObject<latency> program_;
   ring_buffer* slow_ = nullptr;
   uint64_t count_ = 0;  // since take()
   uint64_t untold_ = 0;

@@ -25,25 +25,8 @@ perf_event_attr group_attributes(uint32_t type, uint64_t config) {
   return attributes;
 }
 
-std::string why_not(int error, const std::string& what) {
-  switch (error) {
-    case EACCES:
-    case EPERM:
-      return what + " may not be counted by this user: that needs root or CAP_PERFMON";
-    case EMFILE:
-      return what + " needs more open files than this process may have (ulimit -n)";
-    case EINVAL:
-    case ENOSPC:
-      return what + " does not fit: the processor cannot count so much at the same time";
-    default:
-      return {};
-  }
-}
-
 Error opening_failed(const std::string& name, const std::string& what, int error) {
-  std::string told = why_not(error, what);
-  if (told.empty()) return system_error(name, "cannot open " + what, error);
-  return {name, std::nullopt, std::move(told)};
+  return {name, std::nullopt, what + ' ' + why_not_counted(error)};
 }
 
 }  // namespace

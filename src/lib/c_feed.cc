@@ -11,11 +11,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/file_descriptor.h"
 #include "base/units.h"
+#include "kernel/text_parts.h"
 #include "lib/c_table.h"
 #include "lib/feeds.h"
 #include "live/machine_feed.h"
@@ -111,7 +113,11 @@ strata_feed* strata_feed_open_machine(const char* groups, char* why, size_t size
   return opened(room(why, size), [&]() -> Result<Feed> {
     const Result<period::Groups> wanted = groups_from(groups);
     if (!wanted) return wanted.error();
-    return live::machine_feed(*wanted);
+    Result<Feed> feed = live::machine_feed(period::Groups::least());
+    if (!feed) return feed;
+    const Status done = (*feed)->want(*wanted);
+    if (!done && *wanted != period::Groups::all()) return done.error();
+    return feed;
   });
 }
 
@@ -164,6 +170,17 @@ int strata_feed_want(strata_feed* feed, const char* groups) {
     const Result<period::Groups> wanted = groups_from(groups);
     if (!wanted) return feed->fail(wanted.error());
     const Status done = feed->feed->want(*wanted);
+    return done ? 0 : feed->fail(done.error());
+  });
+}
+
+int strata_feed_counters(strata_feed* feed, const char* names) {
+  return guarded(feed, [&] {
+    if (names == nullptr) return feed->fail(error_of("it is not said which counters to tell of"));
+    std::vector<std::string> counters;
+    for (std::string_view rest = names; !rest.empty();)
+      counters.emplace_back(kernel::take_until(rest, ','));
+    const Status done = feed->feed->choose_counters(counters);
     return done ? 0 : feed->fail(done.error());
   });
 }

@@ -50,9 +50,8 @@ void Told::find_groups(const period::Table& table) {
     if (tells(Column::Reads) || !machine.devices.empty() || !machine.interfaces.empty())
       groups_.add(Group::Io);
     if (!machine.vcpus.empty()) groups_.add(Group::Vms);
-    for (const Column column : {Column::Cycles, Column::Instructions, Column::CacheReferences,
-                                Column::CacheMisses, Column::Branches, Column::BranchMisses})
-      if (tells(column)) groups_.add(Group::Counters);
+    for (const period::ColumnInfo& info : period::kColumns)
+      if (is_counter(info.id) && tells(info.id)) groups_.add(Group::Counters);
     if (!machine.latencies.empty()) groups_.add(Group::Latencies);
   }
 }

@@ -15,9 +15,10 @@ Result<std::unique_ptr<CallWatch>> CallWatch::open(const TaskPrograms& tasks, Ca
                                                    const Limits& limits) {
   const std::string what = "to watch system calls";
   std::unique_ptr<CallWatch> watch(new CallWatch(tasks, choice));
-  watch->programs_ = calls__open();
-  if (watch->programs_ == nullptr) return refused(what, errno);
-  calls& all = *watch->programs_;
+  auto opened = kernel::open_ebpf<::calls>(what);
+  if (!opened) return std::move(opened).error();
+  watch->programs_ = std::move(*opened);
+  ::calls& all = *watch->programs_;
   all.rodata->tells_times = choice.times ? 1 : 0;
   all.rodata->tells_traffic = choice.traffic ? 1 : 0;
   if (choice.times)
@@ -25,7 +26,8 @@ Result<std::unique_ptr<CallWatch>> CallWatch::open(const TaskPrograms& tasks, Ca
                              static_cast<uint32_t>(tasks.memory().cpus.size() * kCalls));
   if (choice.traffic) bpf_map__set_max_entries(all.maps.open_files, limits.descriptors);
   if (Status status = tasks.share_with(all.obj); !status) return std::move(status).error();
-  if (calls__load(&all) != 0) return refused(what, errno);
+  if (Status status = kernel::load_ebpf(watch->programs_, what); !status)
+    return std::move(status).error();
   if (choice.times) {
     Result<MappedMap> times = MappedMap::of(all.maps.call_times, what);
     if (!times) return std::move(times).error();
@@ -40,10 +42,11 @@ Result<std::unique_ptr<CallWatch>> CallWatch::open(const TaskPrograms& tasks, Ca
   return watch;
 }
 
+CallWatch::CallWatch(const TaskPrograms& tasks, CallChoice choice)
+    : tasks_(tasks), choice_(choice) {}
+
 CallWatch::~CallWatch() {
   __atomic_store_n(&tasks_.memory().control->tells_calls, 0, __ATOMIC_RELEASE);
-  links_.clear();
-  calls__destroy(programs_);
 }
 
 void CallWatch::tell(period::Machine& machine) {

@@ -33,12 +33,12 @@ class CallWatch {
   void tell(period::Machine& machine);
 
  private:
-  CallWatch(const TaskPrograms& tasks, CallChoice choice) : tasks_(tasks), choice_(choice) {}
+  CallWatch(const TaskPrograms& tasks, CallChoice choice);
   void tell_traffic(period::Machine& machine);
 
   const TaskPrograms& tasks_;
   const CallChoice choice_;
-  calls* programs_ = nullptr;
+  kernel::EbpfObject<calls> programs_;
   MappedMap times_;
   TimeRows rows_;
   std::vector<OpenKey> keys_;

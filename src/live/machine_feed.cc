@@ -3,9 +3,11 @@
 
 #include <sys/utsname.h>
 
+#include "kernel/counter_names.h"
 #include "kernel/cpu_list.h"
 #include "live/call_watch.h"
 #include "live/cgroup_names.h"
+#include "live/counter_watch.h"
 #include "live/cpu_rows.h"
 #include "live/interface_counters.h"
 #include "live/machine_files.h"
@@ -52,6 +54,7 @@ class MachineFeed final : public period::Feed {
     return Error{"", std::nullopt, "a running machine has no first table"};
   }
   Status want(Groups groups) override;
+  Status choose_counters(const std::vector<std::string>& names) override;
   Groups told() const override { return told_; }
   std::vector<std::string> shortfalls() const override;
 
@@ -76,7 +79,11 @@ class MachineFeed final : public period::Feed {
   std::unique_ptr<CallWatch> calls_;
   std::unique_ptr<TimeWatch> times_;
   std::unique_ptr<VmWatch> vms_;
+  std::unique_ptr<CounterWatch> counters_;
+  std::vector<kernel::Counter> chosen_counters_;  // none: the usual ones
+  Groups wanted_;
   Groups told_;
+  std::string refusal_;  // of what is wanted
   std::string name_ = machine_name();
   uint64_t begin_ = 0;  // of the next table
   int64_t offset_ = 0;  // from the programs' clock to the epoch
@@ -131,8 +138,9 @@ Result<std::optional<period::Table>> MachineFeed::next() {
   cgroups_.allow(kCgroupsATable);
   interfaces_.tell(machine);
   if (files_) files_->tell(machine);
-  machine.add_up();
   mark(told(), machine.marks);
+  if (counters_) counters_->rows().tell(machine);
+  machine.add_up();
   const uint64_t own_time = now_on(CLOCK_PROCESS_CPUTIME_ID);
   machine.values.set(Column::Observer, own_time - std::exchange(own_time_, own_time));
   no_room_ += machine.values[Column::NoRoom];
@@ -143,6 +151,7 @@ Result<std::optional<period::Table>> MachineFeed::next() {
 
 std::vector<std::string> MachineFeed::shortfalls() const {
   std::vector<std::string> shortfalls;
+  if (!refusal_.empty()) shortfalls.push_back(refusal_);
   if (no_room_ > 0)
     shortfalls.push_back(std::to_string(no_room_) +
                          " times a task or descriptor was missing, for want of room");
@@ -161,8 +170,21 @@ void MachineFeed::tell_totals(bool wanted) {
   if (files_) files_->tell(nobody);
 }
 
+Status MachineFeed::choose_counters(const std::vector<std::string>& names) {
+  Result<std::vector<kernel::Counter>> chosen = kernel::known_counters(names);
+  if (!chosen) return std::move(chosen).error();
+  chosen_counters_ = std::move(*chosen);
+  tasks_.tell_counters(nullptr);
+  counters_.reset();
+  return want(wanted_);
+}
+
 Status MachineFeed::want(Groups groups) {
-  std::string refusal;
+  wanted_ = groups;
+  refusal_.clear();
+  const auto refuse = [&](const std::string& why) {
+    if (!why.empty()) refusal_ += (refusal_.empty() ? "" : "; ") + why;
+  };
   // Begins to watch what is wanted and not watched yet, and ends what is not wanted any more.
   const auto watch = [&](auto& watched, Group group, bool is_wanted, auto&& open) {
     if (!is_wanted) watched.reset();
@@ -171,7 +193,7 @@ Status MachineFeed::want(Groups groups) {
       if (opened)
         watched = std::move(*opened);
       else
-        refusal += (refusal.empty() ? "" : "; ") + opened.error().text();
+        refuse(opened.error().text());
     }
     if (watched) told_.add(group);
   };
@@ -188,12 +210,17 @@ Status MachineFeed::want(Groups groups) {
   watch(vms_, Group::Vms, groups.has(Group::Vms),
         [&] { return VmWatch::open(*programs_, limits_); });
 
-  for (const Group group : {Group::Counters})
-    if (groups.has(group))
-      refusal += (refusal.empty() ? "" : "; ") + std::string(name_of(group)) +
-                 " cannot be told of the running machine";
-  if (refusal.empty()) return {};
-  return Error{"", std::nullopt, refusal};
+  tasks_.tell_counters(nullptr);
+  watch(counters_, Group::Counters, groups.has(Group::Counters), [&] {
+    return CounterWatch::open(
+        *programs_, chosen_counters_.empty() ? kernel::usual_counters() : chosen_counters_);
+  });
+  if (counters_) {
+    tasks_.tell_counters(&counters_->rows());
+    refuse(counters_->refusal());
+  }
+  if (refusal_.empty()) return {};
+  return Error{"", std::nullopt, refusal_};
 }
 
 }  // namespace

@@ -40,9 +40,9 @@ void mark(period::Groups told, period::Marks& marks) {
   // As the kernel charges them: what is written is charged to who made it so, and before.
   mark_all(Certainty::Estimated, {DiskReadBytes, DiskWrittenBytes});
   if (!told.has(Group::Vms)) mark_all(Certainty::Unknown, {Virt});
-  if (!told.has(Group::Counters))
-    mark_all(Certainty::Unknown,
-             {Cycles, Instructions, CacheReferences, CacheMisses, Branches, BranchMisses});
+  // Those that are watched are marked when they are told.
+  for (const period::ColumnInfo& info : period::kColumns)
+    if (is_counter(info.id)) mark_all(Certainty::Unknown, {info.id});
 }
 
 }  // namespace strata::live

@@ -71,26 +71,13 @@ Status attach_all(bpf_object* object, std::vector<Link>& links) {
   return {};
 }
 
-Error refused(const std::string& what, int error) {
-  if (error == EPERM || error == EACCES)
-    return {"", std::nullopt,
-            what +
-                " needs eBPF, which this user may not use: that needs root, or CAP_BPF and "
-                "CAP_PERFMON"};
-  return system_error("", what + " needs eBPF, which this kernel refuses", error);
-}
-
-void silence_libbpf() {
-  libbpf_set_print([](libbpf_print_level, const char*, va_list) { return 0; });
-}
-
 Result<std::unique_ptr<TaskPrograms>> TaskPrograms::load(const Limits& limits) {
   const std::string what = "to watch tasks";
-  silence_libbpf();
+  auto opened = kernel::open_ebpf<::tasks>(what);
+  if (!opened) return std::move(opened).error();
   std::unique_ptr<TaskPrograms> programs(new TaskPrograms);
-  programs->programs_ = tasks__open();
-  if (programs->programs_ == nullptr) return refused(what, errno);
-  tasks& all = *programs->programs_;
+  programs->programs_ = std::move(*opened);
+  ::tasks& all = *programs->programs_;
   const int cpus = libbpf_num_possible_cpus();
   if (cpus < 0) return refused(what, -cpus);
   all.rodata->slot_count = limits.tasks;
@@ -98,7 +85,8 @@ Result<std::unique_ptr<TaskPrograms>> TaskPrograms::load(const Limits& limits) {
   bpf_map__set_max_entries(all.maps.free_slots, limits.tasks);
   bpf_map__set_max_entries(all.maps.cpus, static_cast<uint32_t>(cpus));
   bpf_map__set_max_entries(all.maps.queue_times, static_cast<uint32_t>(cpus));
-  if (tasks__load(&all) != 0) return refused(what, errno);
+  if (Status status = kernel::load_ebpf(programs->programs_, what); !status)
+    return std::move(status).error();
 
   const auto map = [&](const bpf_map* from, MappedMap& to) -> Status {
     Result<MappedMap> mapped = MappedMap::of(from, bpf_map__name(from));
@@ -121,10 +109,7 @@ Result<std::unique_ptr<TaskPrograms>> TaskPrograms::load(const Limits& limits) {
   return programs;
 }
 
-TaskPrograms::~TaskPrograms() {
-  links_.clear();
-  tasks__destroy(programs_);
-}
+TaskPrograms::~TaskPrograms() = default;
 
 Status TaskPrograms::attach() {
   if (Status status = attach_all(programs_->obj, links_); !status) return status;

@@ -9,6 +9,7 @@
 
 #include "base/file_descriptor.h"
 #include "base/result.h"
+#include "kernel/ebpf.h"
 #include "live/machine_feed.h"
 #include "live/slots.h"
 
@@ -62,10 +63,7 @@ class Link {
 // All programs of an object.
 Status attach_all(bpf_object* object, std::vector<Link>& links);
 
-// Why eBPF is refused, in words that help.
-Error refused(const std::string& what, int error);
-// libbpf tells of everything on the standard error stream; errors are told as values.
-void silence_libbpf();
+using kernel::refused;
 
 // The programs that follow tasks and CPUs, and the slots that they and others count in.
 class TaskPrograms {
@@ -86,7 +84,7 @@ class TaskPrograms {
   TaskPrograms() = default;
   Status find_tasks();
 
-  tasks* programs_ = nullptr;
+  kernel::EbpfObject<tasks> programs_;
   MappedMap tasks_;
   MappedMap cpus_;
   MappedMap free_slots_;

@@ -54,6 +54,7 @@ void TaskRows::find_new() {
 
 void TaskRows::free(uint32_t index) {
   TaskSlot& slot = memory_.tasks[index];
+  if (counters_ != nullptr) counters_->forget(index);
   slot.tid = 0;
   slot.is_gone = 0;
   auto& freed = memory_.control->freed;
@@ -64,7 +65,8 @@ void TaskRows::free(uint32_t index) {
 bool TaskRows::is_unchanged(const Known& known) const {
   const TaskSlot& slot = memory_.tasks[known.index];
   return known.was_told && !is_busy(known.state) && load(slot.version) == known.slot.version &&
-         load(slot.woken_at) == known.slot.woken_at;
+         load(slot.woken_at) == known.slot.woken_at &&
+         (counters_ == nullptr || !counters_->has_news(known.index));
 }
 
 void TaskRows::copy() {
@@ -124,7 +126,8 @@ bool TaskRows::tell(Known& known, uint64_t end, int64_t offset, bool tells_calls
   put_difference(known.slot, before, slot, sums, tells_calls, row.values);
   if (known.was_there) row.state_before = column_of(before.doing, row.is_kernel);
   if (sums.doing != kIsDead) row.state = column_of(sums.doing, row.is_kernel);
-  const bool is_news = !std::exchange(known.was_told, true) || row.has_ended ||
+  const bool has_counted = counters_ != nullptr && counters_->tell(known.index, row.values);
+  const bool is_news = !std::exchange(known.was_told, true) || row.has_ended || has_counted ||
                        known.slot.version != slot.version || before.doing != sums.doing ||
                        is_busy(sums.doing);
   look_at(known, end);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "live/cgroup_names.h"
+#include "live/counter_rows.h"
 #include "live/slots.h"
 #include "live/task_sums.h"
 #include "period/table.h"
@@ -23,6 +24,8 @@ class TaskRows {
   TaskRows(const Memory& memory, CgroupNames& cgroups);
 
   size_t size() const { return known_.size(); }
+  // What counters count is told, too, from now on; null: no more.
+  void tell_counters(CounterRows* counters) { counters_ = counters; }
   // What slots tell now. May be called again before what follows.
   void copy();
   // Periods begin here, with the tasks that are there.
@@ -52,6 +55,7 @@ class TaskRows {
 
   Memory memory_;
   CgroupNames& cgroups_;
+  CounterRows* counters_ = nullptr;
   uint64_t seen_ = 0;  // of those that were taken
   uint64_t edge_ = 0;
   std::vector<Known> known_;

@@ -28,12 +28,14 @@ std::string softirq_name(uint32_t vector) {
 Result<std::unique_ptr<TimeWatch>> TimeWatch::open(const TaskPrograms& tasks) {
   const std::string what = "to watch interrupts and requests";
   std::unique_ptr<TimeWatch> watch(new TimeWatch(tasks));
-  watch->programs_ = times__open();
-  if (watch->programs_ == nullptr) return refused(what, errno);
-  times& all = *watch->programs_;
+  auto opened = kernel::open_ebpf<::times>(what);
+  if (!opened) return std::move(opened).error();
+  watch->programs_ = std::move(*opened);
+  ::times& all = *watch->programs_;
   bpf_map__set_max_entries(all.maps.line_times,
                            static_cast<uint32_t>(tasks.memory().cpus.size() * kLines));
-  if (times__load(&all) != 0) return refused(what, errno);
+  if (Status status = kernel::load_ebpf(watch->programs_, what); !status)
+    return std::move(status).error();
   for (const auto& [from, to] : {std::pair{all.maps.line_times, &watch->line_times_},
                                  std::pair{all.maps.line_names, &watch->line_names_},
                                  std::pair{all.maps.device_times, &watch->device_times_}}) {
@@ -48,10 +50,10 @@ Result<std::unique_ptr<TimeWatch>> TimeWatch::open(const TaskPrograms& tasks) {
   return watch;
 }
 
+TimeWatch::TimeWatch(const TaskPrograms& tasks) : tasks_(tasks) {}
+
 TimeWatch::~TimeWatch() {
   __atomic_store_n(&tasks_.memory().control->tells_times, 0, __ATOMIC_RELEASE);
-  links_.clear();
-  times__destroy(programs_);
 }
 
 void TimeWatch::tell(period::Machine& machine) {

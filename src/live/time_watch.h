@@ -24,12 +24,12 @@ class TimeWatch {
   void tell(period::Machine& machine);
 
  private:
-  explicit TimeWatch(const TaskPrograms& tasks) : tasks_(tasks) {}
+  explicit TimeWatch(const TaskPrograms& tasks);
   void tell_lines(period::Machine& machine);
   void tell_devices(period::Machine& machine);
 
   const TaskPrograms& tasks_;
-  times* programs_ = nullptr;
+  kernel::EbpfObject<times> programs_;
   MappedMap line_times_;
   MappedMap line_names_;
   MappedMap device_times_;

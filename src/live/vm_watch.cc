@@ -56,15 +56,17 @@ bool is_of_kvm(const kernel::Tracefs& tracefs, const bpf_program* program) {
 Result<std::unique_ptr<VmWatch>> VmWatch::open(const TaskPrograms& tasks, const Limits& limits) {
   const std::string what = "to watch virtual machines";
   std::unique_ptr<VmWatch> watch(new VmWatch(tasks));
-  watch->programs_ = vms__open();
-  if (watch->programs_ == nullptr) return refused(what, errno);
-  vms& all = *watch->programs_;
+  auto opened = kernel::open_ebpf<::vms>(what);
+  if (!opened) return std::move(opened).error();
+  watch->programs_ = std::move(*opened);
+  ::vms& all = *watch->programs_;
   const Memory& memory = tasks.memory();
   bpf_map__set_max_entries(all.maps.vcpus, limits.vcpus);
   bpf_map__set_max_entries(all.maps.vcpu_places, static_cast<uint32_t>(memory.tasks.size()));
   bpf_map__set_max_entries(all.maps.guest_cpus, static_cast<uint32_t>(memory.cpus.size()));
   if (Status status = tasks.share_with(all.obj); !status) return std::move(status).error();
-  if (vms__load(&all) != 0) return refused(what, errno);
+  if (Status status = kernel::load_ebpf(watch->programs_, what); !status)
+    return std::move(status).error();
   for (const auto& [from, to] :
        {std::pair{all.maps.vcpus, &watch->vcpus_}, std::pair{all.maps.vcpu_places, &watch->places_},
         std::pair{all.maps.guest_cpus, &watch->guest_cpus_},
@@ -85,11 +87,9 @@ Result<std::unique_ptr<VmWatch>> VmWatch::open(const TaskPrograms& tasks, const 
   return watch;
 }
 
-VmWatch::~VmWatch() {
-  kvm_links_.clear();
-  links_.clear();
-  vms__destroy(programs_);
-}
+VmWatch::VmWatch(const TaskPrograms& tasks) : tasks_(tasks) {}
+
+VmWatch::~VmWatch() = default;
 
 // Where there is no KVM, nothing is done. What a kernel's KVM has no event for is 0.
 Status VmWatch::attach_to_kvm() {

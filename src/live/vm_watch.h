@@ -26,12 +26,12 @@ class VmWatch {
   void tell(uint64_t begin, uint64_t end, bool tells_calls, period::Machine& machine);
 
  private:
-  explicit VmWatch(const TaskPrograms& tasks) : tasks_(tasks) {}
+  explicit VmWatch(const TaskPrograms& tasks);
   Status attach_to_kvm();
   void add_those_there_are();
 
   const TaskPrograms& tasks_;
-  vms* programs_ = nullptr;
+  kernel::EbpfObject<vms> programs_;
   MappedMap vcpus_;
   MappedMap places_;
   MappedMap guest_cpus_;

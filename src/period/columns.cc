@@ -15,6 +15,13 @@ constexpr bool in_order() {
 }
 static_assert(in_order());
 
+constexpr bool counters_are_last() {
+  for (const ColumnInfo& info : kColumns)
+    if (info.counter.empty() == is_counter(info.id)) return false;
+  return true;
+}
+static_assert(counters_are_last());
+
 constexpr std::array<std::string_view, kRowKinds> kRowKindNames = {
     "machine", "cpu",        "task",   "vm",        "vcpu",   "exit",
     "file",    "descriptor", "device", "interface", "latency"};
@@ -46,6 +53,12 @@ std::string_view name_of(Certainty certainty) {
 
 std::optional<Column> column_called(std::string_view name) {
   const auto found = std::ranges::find(kColumns, name, &ColumnInfo::name);
+  return found == kColumns.end() ? std::nullopt : std::optional(found->id);
+}
+
+std::optional<Column> column_of_counter(std::string_view counter) {
+  if (counter.empty()) return std::nullopt;
+  const auto found = std::ranges::find(kColumns, counter, &ColumnInfo::counter);
   return found == kColumns.end() ? std::nullopt : std::optional(found->id);
 }
 

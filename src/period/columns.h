@@ -102,13 +102,6 @@ enum class Column : uint8_t {
   OpenFiles,
   Connections,
   NoRoom,
-  // Of performance counters.
-  Cycles,
-  Instructions,
-  CacheReferences,
-  CacheMisses,
-  Branches,
-  BranchMisses,
   // Bytes.
   ReadBytes,
   WrittenBytes,
@@ -119,6 +112,27 @@ enum class Column : uint8_t {
   Memory,
   // Other units.
   Frequency,
+  // What performance counters counted.
+  Cycles,
+  Instructions,
+  CacheReferences,
+  CacheMisses,
+  Branches,
+  BranchMisses,
+  BusCycles,
+  StalledFrontend,
+  StalledBackend,
+  RefCycles,
+  CpuClock,
+  TaskClock,
+  PageFaults,
+  MinorPageFaults,
+  MajorPageFaults,
+  ContextSwitches,
+  CpuMigrations,
+  AlignmentFaults,
+  EmulationFaults,
+  CgroupSwitches,
   Count_,
 };
 constexpr auto kColumnCount = static_cast<size_t>(Column::Count_);
@@ -146,6 +160,7 @@ struct ColumnInfo {
   Combining combining{};
   RowKinds rows = 0;
   std::string_view meaning;
+  std::string_view counter = {};  // perf's name of the counter that it is of; empty: of none
 };
 
 namespace columns_detail {
@@ -253,16 +268,6 @@ inline constexpr std::array<ColumnInfo, kColumnCount> kColumns = [] {
       {Connections, "connections", "connections", number, last, M, "TCP connections at the end"},
       {NoRoom, "no_room", "no room", number, sum, M,
        "things that are missing, since the tables they are counted in were full"},
-      {Cycles, "cycles", "cycles", number, sum, M | C | T, "cycles of the processor"},
-      {Instructions, "instructions", "instructions", number, sum, M | C | T,
-       "instructions that were carried out"},
-      {CacheReferences, "cache_references", "cache", number, sum, M | C | T,
-       "accesses to the last cache"},
-      {CacheMisses, "cache_misses", "misses", number, sum, M | C | T,
-       "of these accesses those that went to memory"},
-      {Branches, "branches", "branches", number, sum, M | C | T, "branches that were carried out"},
-      {BranchMisses, "branch_misses", "mispredicted", number, sum, M | C | T,
-       "of these branches those that were predicted wrongly"},
       {ReadBytes, "read_bytes", "bytes read", bytes, sum, T | F | P | D | I,
        "as calls returned them; of a device from it; of an interface received"},
       {WrittenBytes, "written_bytes", "bytes written", bytes, sum, T | F | P | D | I,
@@ -277,6 +282,45 @@ inline constexpr std::array<ColumnInfo, kColumnCount> kColumns = [] {
        "that block devices wrote on its behalf"},
       {Memory, "memory_bytes", "memory", bytes, last, T, "its process has in memory at the end"},
       {Frequency, "frequency_khz", "frequency", Unit::Kilohertz, last, C, "at the end"},
+      {Cycles, "cycles", "cycles", number, sum, M | C | T, "cycles of the processor", "cycles"},
+      {Instructions, "instructions", "instructions", number, sum, M | C | T,
+       "instructions that were carried out", "instructions"},
+      {CacheReferences, "cache_references", "cache", number, sum, M | C | T,
+       "accesses to the last cache", "cache-references"},
+      {CacheMisses, "cache_misses", "misses", number, sum, M | C | T,
+       "of these accesses those that went to memory", "cache-misses"},
+      {Branches, "branches", "branches", number, sum, M | C | T, "branches that were carried out",
+       "branches"},
+      {BranchMisses, "branch_misses", "mispredicted", number, sum, M | C | T,
+       "of these branches those that were predicted wrongly", "branch-misses"},
+      {BusCycles, "bus_cycles", "bus cycles", number, sum, M | C | T, "cycles of the bus",
+       "bus-cycles"},
+      {StalledFrontend, "stalled_cycles_frontend", "no fetch", number, sum, M | C | T,
+       "cycles in which no instructions came to be carried out", "stalled-cycles-frontend"},
+      {StalledBackend, "stalled_cycles_backend", "no progress", number, sum, M | C | T,
+       "cycles in which what came could not be carried out", "stalled-cycles-backend"},
+      {RefCycles, "ref_cycles", "ref cycles", number, sum, M | C | T,
+       "cycles of a clock whose frequency does not change", "ref-cycles"},
+      {CpuClock, "cpu_clock_ns", "CPU clock", ns, sum, M | C | T, "perf's clock of the CPU",
+       "cpu-clock"},
+      {TaskClock, "task_clock_ns", "task clock", ns, sum, M | C | T,
+       "perf's clock of what runs, idle tasks included", "task-clock"},
+      {PageFaults, "page_faults", "page faults", number, sum, M | C | T,
+       "page faults that the processor raised", "page-faults"},
+      {MinorPageFaults, "minor_page_faults", "minor", number, sum, M | C | T,
+       "of these those that were served at once", "minor-faults"},
+      {MajorPageFaults, "major_page_faults", "major", number, sum, M | C | T,
+       "of these those that something was waited for: a disk, as a rule", "major-faults"},
+      {ContextSwitches, "context_switches", "switched", number, sum, M | C | T,
+       "switches between tasks, counted to whom the CPU was given", "context-switches"},
+      {CpuMigrations, "cpu_migrations", "migrated", number, sum, M | C | T,
+       "tasks that went to another CPU, counted there", "cpu-migrations"},
+      {AlignmentFaults, "alignment_faults", "alignment", number, sum, M | C | T,
+       "accesses to memory that the kernel had to put together", "alignment-faults"},
+      {EmulationFaults, "emulation_faults", "emulated", number, sum, M | C | T,
+       "instructions that the kernel had to carry out", "emulation-faults"},
+      {CgroupSwitches, "cgroup_switches", "cgroups", number, sum, M | C | T,
+       "switches to a task of another cgroup", "cgroup-switches"},
   }};
 }();
 
@@ -285,6 +329,12 @@ constexpr bool has_column(RowKind kind, Column column) {
   return (info_of(column).rows & only(kind)) != 0;
 }
 constexpr bool is_time(Column column) { return info_of(column).unit == Unit::Nanoseconds; }
+// Counters come last, and nothing else with them.
+constexpr Column kFirstCounter = Column::Cycles;
+constexpr size_t kCounterColumns = kColumnCount - static_cast<size_t>(kFirstCounter);
+constexpr bool is_counter(Column column) { return column >= kFirstCounter; }
+// By perf's name, which is the usual one; empty: tables do not have it.
+std::optional<Column> column_of_counter(std::string_view counter);
 std::optional<Column> column_called(std::string_view name);
 
 // A task does one of these at a time; the first of them that it runs, the second that it waits for

@@ -71,6 +71,13 @@ class Feed {
   // What to tell of from now on. An error says what it is that cannot be had, and why; all else is
   // then there.
   virtual Status want(Groups groups) = 0;
+  // Which performance counters of a running machine to tell, where they are wanted: by perf's
+  // names; none: whichever there are as a rule. An error is as of want(). Traces tell those that
+  // were recorded.
+  virtual Status choose_counters(const std::vector<std::string>& names) {
+    static_cast<void>(names);
+    return {};
+  }
   // What it tells of now.
   virtual Groups told() const = 0;
   // What is missing in what it tells, and why: sentences for people.

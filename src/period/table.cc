@@ -193,7 +193,8 @@ void Marks::combine(const Marks& other) {
 
 void Machine::add_up() {
   for (const Column column : Values::kOrder) {
-    if (!is_time(column) || !has_column(RowKind::Cpu, column)) continue;
+    if (!has_column(RowKind::Cpu, column)) continue;
+    if (!is_time(column) && !is_counter(column)) continue;
     values.set(column, 0);
     for (const CpuRow& cpu : cpus) values.add(column, cpu.values[column]);
   }

@@ -258,7 +258,7 @@ struct Machine {
   std::vector<LatencyRow> latencies = {};
 
   // What follows from the rows: the virtual machines from their CPUs, the machine's time in each
-  // mode from its CPUs. To be called when these have been filled in.
+  // mode and what counters counted from its CPUs. To be called when these have been filled in.
   void add_up();
   bool operator==(const Machine&) const = default;
 };

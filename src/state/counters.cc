@@ -47,16 +47,17 @@ Counters::Ran Counters::ran(const trace::Event& event) const {
   return {tid, !lost && tid != kNoTid && before != last.end() && before->second.runs == tid};
 }
 
-void Counters::take(const trace::Event& event, TaskId task) {
+std::span<const uint64_t> Counters::take(const trace::Event& event, TaskId task) {
   const auto found = types_.find(event.type);
-  if (found == types_.end()) return;
+  if (found == types_.end()) return {};
   const trace::CounterReading& reading = found->second.reading;
   Source& source = sources_[found->second.source];
   const auto [at, is_first] = source.last.try_emplace(raw(event.cpu));
   Source::Last& last = at->second;
   last.runs = tid_in(event, reading.next_tid, tid_in(event, event.type->tid, kNoTid));
   last.counts.resize(reading.counters.size());
-  std::vector<uint64_t>* counts = nullptr;
+  counted_.assign(names_.size(), 0);
+  bool is_nothing = true;
   for (size_t i = 0; i < reading.counters.size() && i < source.columns.size(); ++i) {
     const std::optional<int64_t> count = event.integer(reading.counters[i].count);
     if (!count) continue;
@@ -64,10 +65,14 @@ void Counters::take(const trace::Event& event, TaskId task) {
     const uint64_t before = std::exchange(last.counts[i], now);
     // One that has become smaller is another counter.
     if (is_first || now <= before) continue;
-    if (counts == nullptr) counts = &counts_of(task, raw(event.cpu));
-    if (counts->size() <= source.columns[i]) counts->resize(names_.size());
-    (*counts)[source.columns[i]] += now - before;
+    counted_[source.columns[i]] += now - before;
+    is_nothing = false;
   }
+  if (is_nothing) return {};
+  std::vector<uint64_t>& counts = counts_of(task, raw(event.cpu));
+  counts.resize(names_.size());
+  for (size_t i = 0; i < counted_.size(); ++i) counts[i] += counted_[i];
+  return counted_;
 }
 
 std::vector<uint64_t>& Counters::counts_of(TaskId task, CpuIndex cpu) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -30,8 +31,9 @@ class Counters {
     bool is_certain;
   };
   Ran ran(const trace::Event& event) const;
-  // Charges what has been counted to that task; kNoTask: nobody's.
-  void take(const trace::Event& event, TaskId task);
+  // Charges what has been counted to that task; kNoTask: nobody's. Gives it, in the order of the
+  // names, until the next call; empty: nothing was counted.
+  std::span<const uint64_t> take(const trace::Event& event, TaskId task);
   void reset();
 
   // In the order in which they were heard of; "cache-misses".
@@ -72,6 +74,7 @@ class Counters {
   std::vector<Charged> charged_;
   std::unordered_map<uint64_t, size_t> places_;  // in that, by task and CPU
   CpuIndex cpus_ = 0;
+  std::vector<uint64_t> counted_;  // by the last reading
 };
 
 }  // namespace strata::state

@@ -2,6 +2,7 @@
 //
 // What happens to block devices, network interfaces and memory; what is sampled beside events.
 #include "state/engine.h"
+#include "state/period_cutter.h"
 
 namespace strata::state {
 
@@ -109,7 +110,8 @@ void Engine::on_sample(const trace::Event& event, Cpu& cpu) {
     task = tasks_.find(ran.tid);
     if (task == kNoTask) task = add_task(ran.tid, begin_);
   }
-  counters_.take(event, task);
+  const std::span<const uint64_t> counted = counters_.take(event, task);
+  if (cutter_ != nullptr && !counted.empty()) cutter_->charge_counters(task, cpu.index, counted);
 }
 
 }  // namespace strata::state

@@ -260,6 +260,15 @@ void PeriodCutter::lose_block(int64_t time) {
   }
 }
 
+void PeriodCutter::charge_counters(TaskId id, CpuIndex cpu, std::span<const uint64_t> counts) {
+  const auto add = [&](std::vector<uint64_t>& sums) {
+    sums.resize(std::max(sums.size(), counts.size()));
+    for (size_t i = 0; i < counts.size(); ++i) sums[i] += counts[i];
+  };
+  add(cpu_base(cpu).counts);
+  if (id != kNoTask && !engine_.tasks()[id].is_idle_task()) add(touched(id).counts);
+}
+
 void PeriodCutter::charge_socket(TaskId id, const Traffic& traffic) {
   touched(id).sockets += traffic;
 }

@@ -4,6 +4,7 @@
 #include <bitset>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -54,6 +55,8 @@ class PeriodCutter {
   void end_call(TaskId id);
   void lose_block(int64_t time);
   void charge_socket(TaskId id, const Traffic& traffic);
+  // What counters counted, by Engine::counters(); kNoTask: of nobody that is known.
+  void charge_counters(TaskId id, CpuIndex cpu, std::span<const uint64_t> counts);
   void change_file(FileId id) { touched_file(id); }
   // Traffic that was taken for that of another file.
   void move_traffic(FileId from, FileId to, const Traffic& traffic);
@@ -79,6 +82,7 @@ class PeriodCutter {
     uint64_t sleeps = 0;
     uint64_t syscalls = 0;
     Traffic sockets = {};
+    std::vector<uint64_t> counts = {};  // by Counters::names(); empty: nothing
     period::Corrections corrections = {};
   };
   struct TouchedFile {
@@ -94,6 +98,7 @@ class PeriodCutter {
     uint64_t switches = 0;
     uint64_t lost_events = 0;
     uint64_t losses = 0;
+    std::vector<uint64_t> counts = {};  // as of tasks
     period::Corrections corrections = {};
   };
   struct VcpuBase {
@@ -129,6 +134,8 @@ class PeriodCutter {
   void cut_tasks(int64_t time, period::Machine& machine);
   period::TaskRow task_row(const Touched& touched, int64_t time);
   void describe(TaskId id, period::TaskRow& row) const;
+  template <typename Values>
+  void put_counts(const std::vector<uint64_t>& counts, Values& values) const;
   enum Counted : uint8_t { kThread = 1, kProcess = 2 };
   void count(TaskId id, Counted what, bool is_one, uint64_t& sum);
   bool is_memory_told() const;
@@ -139,6 +146,7 @@ class PeriodCutter {
   void cut_interfaces(period::Machine& machine);
   void cut_latencies(period::Machine& machine);
   void mark(period::Machine& machine) const;
+  void mark_counters(period::Machine& machine) const;
   static bool has_ended(const Task& task) {
     return task.is_exiting || task.state == TaskState::Zombie || task.state == TaskState::Dead;
   }

@@ -47,9 +47,8 @@ void PeriodCutter::mark(period::Machine& machine) const {
   if (lost_uncounted_) mark_all(marks, Certainty::Estimated, {LostEvents});
   mark_all(marks, Certainty::Estimated, {Processes, Threads});
   mark_all(marks, Certainty::Estimated, {MajorFaults});
-  mark_all(marks, Certainty::Unknown,
-           {InCalls, OpenFiles, Connections, Observing, Cycles, Instructions, CacheReferences,
-            CacheMisses, Branches, BranchMisses});
+  mark_all(marks, Certainty::Unknown, {InCalls, OpenFiles, Connections, Observing});
+  mark_counters(machine);
 
   // What a wait is for may show only when it ends.
   if (std::ranges::any_of(machine.tasks, [](const period::TaskRow& row) {
@@ -87,6 +86,17 @@ void PeriodCutter::mark(period::Machine& machine) const {
     mark_tasks(Certainty::Unknown, {Memory});
   else if (memory_is_estimated_)
     mark_tasks(Certainty::Estimated, {Memory});
+}
+
+// Those that were recorded. What was counted around a loss is nobody's.
+void PeriodCutter::mark_counters(period::Machine& machine) const {
+  for (const period::ColumnInfo& info : period::kColumns)
+    if (is_counter(info.id)) mark_all(machine.marks, Certainty::Unknown, {info.id});
+  const auto certainty =
+      machine.values[Column::Losses] > 0 ? Certainty::Estimated : Certainty::Exact;
+  for (const std::string& name : engine_.counters().names())
+    if (const auto column = period::column_of_counter(name))
+      mark_all(machine.marks, certainty, {*column});
 }
 
 }  // namespace strata::state

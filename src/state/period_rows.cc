@@ -71,6 +71,7 @@ void PeriodCutter::cut_cpus(int64_t time, period::Machine& machine) {
     row.values.set(Column::Losses, base.losses);
     row.values.set(Column::Frequency,
                    cpu.frequency_khz == 0 ? period::kUnknownCell : cpu.frequency_khz);
+    put_counts(base.counts, row.values);
     row.corrections = std::move(base.corrections);
     for (const Column column :
          {Column::Events, Column::Switches, Column::LostEvents, Column::Losses})
@@ -145,6 +146,7 @@ period::TaskRow PeriodCutter::task_row(const Touched& touched, int64_t time) {
   row.values.set(Column::NetWrittenBytes, touched.sockets.written_bytes);
   row.values.set(Column::DiskReadBytes, block.read - touched.block.read);
   row.values.set(Column::DiskWrittenBytes, block.written - touched.block.written);
+  put_counts(touched.counts, row.values);
   const MemoryUse* memory = engine_.memory().of_process(task.tgid);
   const std::optional<uint64_t> resident = memory == nullptr ? std::nullopt : memory->resident();
   if (resident) {
@@ -154,6 +156,13 @@ period::TaskRow PeriodCutter::task_row(const Touched& touched, int64_t time) {
   if (!resident && is_memory_told()) row.values.set(Column::Memory, period::kUnknownCell);
   row.corrections = touched.corrections;
   return row;
+}
+
+template <typename Values>
+void PeriodCutter::put_counts(const std::vector<uint64_t>& counts, Values& values) const {
+  const std::vector<std::string>& names = engine_.counters().names();
+  for (size_t i = 0; i < counts.size(); ++i)
+    if (const auto column = period::column_of_counter(names[i])) values.set(*column, counts[i]);
 }
 
 bool PeriodCutter::is_memory_told() const {

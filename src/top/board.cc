@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the board shows, and what keys do to it; board_draw.cc draws it.
+// What the board shows, and what keys do to it; board_draw.cc draws it, board_menus.cc has its
+// menus.
 #include "top/board.h"
 
 #include <algorithm>
@@ -89,10 +90,14 @@ void Board::arrange() {
 void Board::open(Screen screen) {
   screen_ = screen;
   opened_.reset();
-  const period::Groups more = groups_of(screen);
-  for (size_t i = 0; i < static_cast<size_t>(period::Group::Count_); ++i)
-    if (more.has(period::Group(i))) groups_.add(period::Group(i));
+  want(groups_of(screen));
   arrange();
+}
+
+// Besides what is wanted so far.
+void Board::want(period::Groups groups) {
+  for (size_t i = 0; i < static_cast<size_t>(period::Group::Count_); ++i)
+    if (groups.has(period::Group(i))) groups_.add(period::Group(i));
 }
 
 void Board::show_threads(bool are_shown) {
@@ -164,42 +169,6 @@ void Board::open_selected() {
           key, pid, row.name + ' ' + std::to_string(row.tid),
           List({"begin", "state", "cpu", "usr", "sys", "wait", "block", "on", "io"}, "begin")};
     if (screen_ != Screen::Io) opened_->list.keep_order();
-  }
-  arrange();
-}
-
-void Board::open_sort_menu() {
-  std::vector<MenuItem> items;
-  size_t at = 0;
-  for (const SheetColumn& column : sheet_->columns()) {
-    const bool is_it = column.name == list().sorted_by();
-    if (is_it) at = items.size();
-    items.push_back({column.name, column.meaning, is_it});
-  }
-  menu_sorts_ = true;
-  menu_.open("sort by", std::move(items), at);
-}
-
-void Board::open_column_menu() {
-  std::vector<MenuItem> items;
-  for (const SheetColumn& column : sheet_->columns()) {
-    const auto& shown = list().columns();
-    items.push_back(
-        {column.name, column.meaning, std::ranges::find(shown, column.name) != shown.end()});
-  }
-  menu_sorts_ = false;
-  menu_.open("columns (Enter or Space: on, off)", std::move(items), 0);
-}
-
-void Board::choose_from_menu() {
-  MenuItem& item = menu_.items()[menu_.at()];
-  if (menu_sorts_) {
-    if (item.name != list().sorted_by()) list().sort_by(item.name);
-    menu_.close();
-  } else {
-    list().toggle(item.name);
-    const auto& shown = list().columns();
-    item.is_on = std::ranges::find(shown, item.name) != shown.end();
   }
   arrange();
 }

@@ -61,6 +61,10 @@ class Board {
 
   // What the screens that were opened so far show of a machine.
   period::Groups wants() const { return groups_; }
+  // Which performance counters to watch, by perf's names; none: whoever watches chooses.
+  const std::vector<std::string>& counters() const { return counters_; }
+  // These alone are shown, by their usual names.
+  void show_counters(std::vector<std::string> names);
   void open(Screen screen);
   void show_threads(bool are_shown);
   // Of these processes alone; of none: of all.
@@ -99,6 +103,9 @@ class Board {
   void open_sort_menu();
   void open_column_menu();
   void choose_from_menu();
+  bool is_shown(std::string_view column) const;
+  void toggle_column(std::string_view column);
+  void want(period::Groups groups);
   Order press_in_prompt(const Key& key);
   Order press_character(const Key& key);
   Order press_at_bottom(const Key& key);
@@ -114,6 +121,7 @@ class Board {
   size_t machine_ = 0;
   std::vector<int32_t> pids_;
   period::Groups groups_;
+  std::vector<std::string> counters_;
 
   Screen screen_ = Screen::Cpu;
   bool threads_ = false;

@@ -31,7 +31,8 @@ Console::Console(Timeline& timeline, Board& board, Recordings& recordings, Termi
       recordings_(recordings),
       terminal_(std::move(terminal)),
       pace_(pace),
-      wanted_(board.wants()) {}
+      wanted_(board.wants()),
+      counters_(board.counters()) {}
 
 Result<int> Console::run() {
   const bool is_live = timeline_.feed().is_live();
@@ -142,9 +143,16 @@ Status Console::draw() {
 }
 
 void Console::ask_feed() {
-  if (board_.wants() == wanted_) return;
-  wanted_ = board_.wants();
-  if (Status status = timeline_.feed().want(wanted_); !status) say(status.error().text(), true);
+  Status status;
+  if (board_.wants() != wanted_) {
+    wanted_ = board_.wants();
+    status = timeline_.feed().want(wanted_);
+  }
+  if (board_.counters() != counters_) {
+    counters_ = board_.counters();
+    status = timeline_.feed().choose_counters(counters_);
+  }
+  if (!status) say(status.error().text(), true);
 }
 
 bool Console::is_given_up() {

@@ -63,6 +63,7 @@ class Console {
   bool is_done_ = false;
   int ending_ = 0;
   period::Groups wanted_;
+  std::vector<std::string> counters_;  // the same of performance counters
   std::string message_;
   bool is_alarm_ = false;
   std::optional<LineFilter> sought_;  // by the last jump

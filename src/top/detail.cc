@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/number_text.h"
 #include "top/cell_values.h"
 #include "top/header.h"
 
@@ -58,7 +59,7 @@ class Pieces {
 
 std::string number_text(Unit unit, const Value& value) {
   if (value.kind == Value::Kind::Unknown) return "?";
-  return (value.is_estimated ? "~" : "") + grouped_number(value.number) +
+  return (value.is_estimated ? "~" : "") + grouped(value.number) +
          (unit == Unit::Nanoseconds ? " ns"
           : unit == Unit::Bytes     ? " B"
                                     : "");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/number_text.h"
 #include "base/time_text.h"
 #include "top/cell_values.h"
 
@@ -166,7 +167,7 @@ class Counts {
   Counts& put(const Value& value, std::string_view what,
               const std::optional<uint64_t>& before = std::nullopt) {
     const bool is_known = value.kind == Value::Kind::Number;
-    const std::string number = is_known ? grouped_number(value.number) : "?";
+    const std::string number = is_known ? grouped(value.number) : "?";
     line_.put(value.is_estimated ? "~" : "").put(number, is_known ? Style::Bold : Style::Unknown);
     line_.put(" ").put(what, Style::Dim);
     if (before && is_known) line_.put(change_text(value.number, *before), Style::Warning);
@@ -219,7 +220,7 @@ void draw_watching(const Machine& machine, const Scale& scale, Grid& grid, unsig
   const auto alarm = [&](Column column, std::string_view before, std::string_view behind,
                          Style style = Style::Error) {
     if (values[column] == 0 || values[column] == period::kUnknownCell) return;
-    line.put(fmt::format("{}{}{}  ", before, grouped_number(values[column]), behind), style);
+    line.put(fmt::format("{}{}{}  ", before, grouped(values[column]), behind), style);
   };
   if (values[Column::LostEvents] + values[Column::Losses] == 0) line.put("lost 0  ", Style::Dim);
   alarm(Column::LostEvents, "lost ", "");

@@ -150,10 +150,12 @@ bool List::press(const Key& key, const Sheet& sheet) {
   }
   if (key.control || key.alt) return false;
   const auto sort_beside = [&](int step) {
-    const auto now = std::ranges::find(columns_, sorted_by_);
-    const auto at = now == columns_.end() ? 0 : now - columns_.begin();
-    const auto count = static_cast<std::ptrdiff_t>(columns_.size());
-    sort_by(columns_[static_cast<size_t>((at + step + count) % count)]);
+    const std::vector<std::string_view> all = told_columns(sheet);
+    if (all.empty()) return;
+    const auto now = std::ranges::find(all, sorted_by_);
+    const auto at = now == all.end() ? 0 : now - all.begin();
+    const auto count = static_cast<std::ptrdiff_t>(all.size());
+    sort_by(all[static_cast<size_t>((at + step + count) % count)]);
   };
   switch (key.character) {
     case U'g':
@@ -216,19 +218,31 @@ void List::toggle(std::string_view column) {
     columns_.erase(found);
 }
 
+void List::remove(std::string_view column) { std::erase(columns_, column); }
+
+std::vector<std::string_view> List::told_columns(const Sheet& sheet) const {
+  std::vector<std::string_view> told;
+  for (const std::string_view name : columns_)
+    if (const auto column = column_called(sheet, name); column && sheet.is_told(*column))
+      told.push_back(name);
+  return told;
+}
+
 std::vector<List::Placed> List::place(const Sheet& sheet, const Scale& scale,
                                       unsigned width) const {
   // What the last column has at least: names are what people look for.
-  const std::optional<size_t> last = column_called(sheet, columns_.back());
+  const std::vector<std::string_view> columns = told_columns(sheet);
+  if (columns.empty()) return {};
+  const std::optional<size_t> last = column_called(sheet, columns.back());
   const unsigned own_last = last ? sheet.columns()[*last].width : 0;
   const unsigned least_last = std::max<unsigned>(own_last, std::min(width / 6, 40u));
   std::vector<Placed> placed;
   unsigned at = 0;
   bool is_full = false;
-  for (size_t i = 0; i < columns_.size(); ++i) {
-    const std::optional<size_t> column = column_called(sheet, columns_[i]);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const std::optional<size_t> column = column_called(sheet, columns[i]);
     if (!column) continue;
-    const bool is_last = i + 1 == columns_.size();
+    const bool is_last = i + 1 == columns.size();
     const unsigned own = width_of(sheet.columns()[*column], scale);
     if (!is_last && (is_full || at + own + 1 + least_last > width)) {
       is_full = true;

@@ -46,6 +46,7 @@ class List {
   void sort_by(std::string_view column);
   const std::vector<std::string_view>& columns() const { return columns_; }
   void toggle(std::string_view column);
+  void remove(std::string_view column);
 
  private:
   struct Placed {
@@ -53,6 +54,8 @@ class List {
     unsigned at = 0;
     unsigned width = 0;
   };
+  // Its columns that somebody tells.
+  std::vector<std::string_view> told_columns(const Sheet& sheet) const;
   std::vector<Placed> place(const Sheet& sheet, const Scale& scale, unsigned width) const;
   void sort(const Sheet& sheet);
   void put_children_below(const Sheet& sheet);

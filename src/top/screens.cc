@@ -50,8 +50,11 @@ bool is_of_tasks(Screen screen) {
 List list_of(Screen screen) {
   switch (screen) {
     case Screen::Perf:
-      return {{"pid", "user", "cpu", "ipc", "cycles", "instr", "misses", "missrate", "mispred",
-               "misprate", "cache", "branches", "container", "vm", "name"},
+      return {{"pid",         "user",      "cpu",       "ipc",      "cycles",     "instr",
+               "misses",      "missrate",  "mispred",   "misprate", "cache",      "branches",
+               "nofetch",     "stalled",   "refcycles", "clock",    "pagefaults", "minor",
+               "majorfaults", "switched",  "migrated",  "aligned",  "emulated",   "cgroups",
+               "cpuclock",    "buscycles", "container", "vm",       "name"},
               "cpu"};
     case Screen::Io:
       return {{"pid", "user", "read", "write", "ops", "lat", "dread", "dwrite", "in", "out", "io",

@@ -35,6 +35,11 @@ class Sheet {
   virtual std::span<const SheetColumn> columns() const = 0;
   virtual size_t size() const = 0;
   virtual Value value(size_t line, size_t column) const = 0;
+  // False: nobody told anything of it, and it is not shown.
+  virtual bool is_told(size_t column) const {
+    static_cast<void>(column);
+    return true;
+  }
   virtual LineKey key(size_t line) const = 0;
   virtual Style style(size_t line, size_t column) const {
     static_cast<void>(line), static_cast<void>(column);

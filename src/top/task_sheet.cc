@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "top/cell_values.h"
+#include "top/counter_columns.h"
 
 namespace strata::top {
 namespace {
@@ -46,22 +47,16 @@ enum Id : size_t {
   kNetOut,
   kOps,
   kLatency,
-  kCycles,
-  kInstructions,
   kIpc,
-  kCacheReferences,
-  kCacheMisses,
   kMissRate,
-  kBranches,
-  kBranchMisses,
   kMispredicted,
   kContainer,
   kVm,
   kName,
-  kCount_
+  kCount_,  // and then the counters
 };
 
-constexpr std::array<SheetColumn, kCount_> kTaskColumns = {{
+constexpr std::array<SheetColumn, kCount_> kOwnColumns = {{
     {"pid", "PID", Shown::Id, "the process"},
     {"tid", "TID", Shown::Id, "the thread"},
     {"ppid", "PPID", Shown::Id, "the process that made it"},
@@ -94,19 +89,24 @@ constexpr std::array<SheetColumn, kCount_> kTaskColumns = {{
     {"out", "NETO/s", Shown::BytesPerSecond, "bytes to other machines"},
     {"ops", "OPS/s", Shown::PerSecond, "calls that read or wrote"},
     {"lat", "LAT", Shown::Duration, "how long one of these calls took"},
-    {"cycles", "CYC/s", Shown::PerSecond, "cycles of the processor"},
-    {"instr", "INS/s", Shown::PerSecond, "instructions"},
     {"ipc", "IPC", Shown::Ratio, "instructions a cycle"},
-    {"cache", "CACH/s", Shown::PerSecond, "accesses to the last cache"},
-    {"misses", "MISS/s", Shown::PerSecond, "of these, those that went to memory"},
-    {"missrate", "MISS%", Shown::Percent, "of its accesses to the last cache"},
-    {"branches", "BRA/s", Shown::PerSecond, "branches"},
-    {"mispred", "MISP/s", Shown::PerSecond, "branches that were predicted wrongly"},
-    {"misprate", "MISP%", Shown::Percent, "of its branches"},
+    {"missrate", "MISS%", Shown::Percent, "misses, of its accesses to the last cache"},
+    {"misprate", "MISP%", Shown::Percent, "branches that were predicted wrongly, of all"},
     {"container", "CONTAINER", Shown::Text, "in which it runs", 12},
     {"vm", "VM", Shown::Text, "whose process it is", 12},
     {"name", "NAME", Shown::Text, "of the program", 15},
 }};
+
+constexpr auto kTaskColumns = [] {
+  std::array<SheetColumn, kCount_ + period::kCounterColumns> all;
+  std::ranges::copy(kOwnColumns, all.begin());
+  std::ranges::copy(kCounterSheetColumns, all.begin() + kCount_);
+  return all;
+}();
+
+Column counter_at(size_t column) {
+  return Column(static_cast<size_t>(period::kFirstCounter) + column - kCount_);
+}
 
 bool is_ready(const TaskRow& row) { return row.state && *row.state == Column::WaitCpu; }
 
@@ -232,6 +232,26 @@ void TaskSheet::find_parents() {
 
 std::span<const SheetColumn> TaskSheet::columns() const { return kTaskColumns; }
 
+std::string_view TaskSheet::counter_of(std::string_view column) {
+  const auto found = std::ranges::find(kCounterSheetColumns, column, &SheetColumn::name);
+  if (found == kCounterSheetColumns.end()) return {};
+  const auto at = static_cast<size_t>(found - kCounterSheetColumns.begin());
+  return period::info_of(counter_at(kCount_ + at)).counter;
+}
+
+bool TaskSheet::is_told(size_t column) const {
+  const auto are_told = [&](std::initializer_list<Column> counters) {
+    return std::ranges::none_of(counters, [&](Column counter) {
+      return machine_.marks.of(period::RowKind::Task, counter) == period::Certainty::Unknown;
+    });
+  };
+  if (column >= kCount_) return are_told({counter_at(column)});
+  if (column == kIpc) return are_told({Column::Instructions, Column::Cycles});
+  if (column == kMissRate) return are_told({Column::CacheMisses, Column::CacheReferences});
+  if (column == kMispredicted) return are_told({Column::BranchMisses, Column::Branches});
+  return true;
+}
+
 Value TaskSheet::value(size_t line, size_t column) const {
   const TaskRow& row = *lines_[line].row;
   const auto id = [](int32_t number) {
@@ -242,6 +262,7 @@ Value TaskSheet::value(size_t line, size_t column) const {
   const auto rate = [&](Column part, Column whole, uint64_t scale) {
     return quotient(cell(part), cell(whole), scale);
   };
+  if (column >= kCount_) return cell(counter_at(column));
   switch (static_cast<Id>(column)) {
     case kPid:
       return row.pid == period::kNoId ? id(row.tid) : id(row.pid);
@@ -310,22 +331,10 @@ Value TaskSheet::value(size_t line, size_t column) const {
       return sum({Column::Reads, Column::Writes});
     case kLatency:
       return quotient(cell(Column::InCalls), sum({Column::Reads, Column::Writes}), 1);
-    case kCycles:
-      return cell(Column::Cycles);
-    case kInstructions:
-      return cell(Column::Instructions);
     case kIpc:
       return rate(Column::Instructions, Column::Cycles, 1000);
-    case kCacheReferences:
-      return cell(Column::CacheReferences);
-    case kCacheMisses:
-      return cell(Column::CacheMisses);
     case kMissRate:
       return rate(Column::CacheMisses, Column::CacheReferences, 1000);
-    case kBranches:
-      return cell(Column::Branches);
-    case kBranchMisses:
-      return cell(Column::BranchMisses);
     case kMispredicted:
       return rate(Column::BranchMisses, Column::Branches, 1000);
     case kContainer:

@@ -24,9 +24,13 @@ class TaskSheet : public Sheet {
   std::span<const SheetColumn> columns() const override;
   size_t size() const override { return lines_.size(); }
   Value value(size_t line, size_t column) const override;
+  bool is_told(size_t column) const override;
   LineKey key(size_t line) const override { return key_of(*lines_[line].row); }
   Style style(size_t line, size_t column) const override;
   std::optional<size_t> parent(size_t line) const override { return lines_[line].parent; }
+
+  // The performance counter that a column of such sheets is of, by perf's name; empty: of none.
+  static std::string_view counter_of(std::string_view column);
 
   const period::TaskRow& row(size_t line) const { return *lines_[line].row; }
   static LineKey key_of(const period::TaskRow& row) {

@@ -6,6 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/number_text.h"
+
 namespace strata::top {
 namespace {
 
@@ -20,7 +22,7 @@ std::string number_text(const Value& value, Shown shown, const Scale& scale) {
   const double amount = amount_of(value, shown, scale).value_or(0);
   switch (shown) {
     case Shown::Share:
-      if (scale.in_ns) return grouped_number(value.number);
+      if (scale.in_ns) return grouped(value.number);
       [[fallthrough]];
     case Shown::Percent:
       return value.number == 0 ? "0" : fmt::format("{:.1f}", amount);
@@ -111,12 +113,6 @@ std::string short_duration(uint64_t ns) {
     if (number >= unit.size * 0.9995)
       return three_digits(number / unit.size) + std::string(unit.name);
   return fmt::format("{}ns", ns);
-}
-
-std::string grouped_number(uint64_t number) {
-  std::string text = fmt::format("{}", number);
-  for (size_t i = text.size(); i > 3;) text.insert(i -= 3, ",");
-  return text;
 }
 
 }  // namespace strata::top

@@ -57,7 +57,5 @@ unsigned width_of(Shown shown, const Scale& scale);
 std::string short_number(double number);
 // "12.3us"
 std::string short_duration(uint64_t ns);
-// "1,234,567"
-std::string grouped_number(uint64_t number);
 
 }  // namespace strata::top

@@ -55,6 +55,21 @@ TEST(CounterNames, AnUnknownNameIsAnErrorThatTellsWhatThereIs) {
   EXPECT_FALSE(counters_by_name({""}));
 }
 
+TEST(CounterNames, OneThingThatIsNamedTwiceIsThereOnce) {
+  const Result<std::vector<Counter>> counters = known_counters({"faults", "cs", "page-faults"});
+  ASSERT_TRUE(counters);
+  ASSERT_EQ(counters->size(), 2u);
+  EXPECT_EQ((*counters)[0].name, "page-faults");
+  EXPECT_EQ((*counters)[1].name, "context-switches");
+}
+
+TEST(CounterNames, WhatIsUsualIsThere) {
+  for (const Counter& counter : usual_counters()) {
+    EXPECT_TRUE(exists_here(counter)) << counter.name;
+    EXPECT_EQ(counter.type, usual_counters().front().type) << "of the processor, or of the kernel";
+  }
+}
+
 // What no processor has: of the last type, a number far beyond those in use.
 TEST(CounterNames, WhatTheKernelDoesNotHaveDoesNotExist) {
   EXPECT_FALSE(exists_here({"", PERF_TYPE_SOFTWARE, 4711}));

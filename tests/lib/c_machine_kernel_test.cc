@@ -159,5 +159,39 @@ TEST_F(Machine, TellsMoreWhenItIsWanted) {
   EXPECT_NE(std::string(strata_feed_problem(feed_.get())), "");
 }
 
+TEST_F(Machine, TellsTheCountersThatWereChosenAndWhichCannotBeHad) {
+  EXPECT_EQ(strata_feed_counters(feed_.get(), "page-faults,context-switches"), 0);
+  EXPECT_EQ(strata_feed_want(feed_.get(), "perf"), 0) << strata_feed_problem(feed_.get());
+  next_of(feed_);
+  usleep(50'000);
+  const Table table = next_of(feed_);
+  const strata_row machine = strata_table_row(table.get(), 0, STRATA_ROW_MACHINE, 0);
+  EXPECT_GT(strata_row_value(machine, strata_column("context_switches")), 0u);
+  EXPECT_EQ(strata_row_certainty(machine, strata_column("page_faults")), STRATA_EXACT);
+  EXPECT_EQ(strata_row_certainty(machine, strata_column("task_clock_ns")), STRATA_UNKNOWN);
+  EXPECT_EQ(strata_feed_counters(feed_.get(), "page-faults,frobs"), -1);
+  EXPECT_NE(std::string(strata_feed_problem(feed_.get())).find("frobs"), std::string::npos);
+  EXPECT_EQ(strata_feed_counters(feed_.get(), ""), 0) << "whichever there are";
+}
+
+TEST_F(Machine, GivesAllThatThereIsAndSaysWhatIsNot) {
+  char why[STRATA_WHY] = "";
+  const Feed all(strata_feed_open_machine("all", why, sizeof why));
+  ASSERT_TRUE(all) << why;
+  usleep(50'000);
+  const Table table = next_of(all);
+  const strata_row machine = strata_table_row(table.get(), 0, STRATA_ROW_MACHINE, 0);
+  EXPECT_GT(strata_row_value(machine, strata_column("syscall_ns")), 0u);
+  EXPECT_GT(strata_row_value(machine, strata_column("open_files")), 0u);
+  // One by one, what can be had is there, and of what cannot somebody says so.
+  for (const std::string group : {"calls", "io", "vm", "perf", "latency", "totals"}) {
+    const Feed one(strata_feed_open_machine(group.c_str(), why, sizeof why));
+    bool is_missing = false;
+    for (size_t i = 0; const char* text = strata_feed_shortfall(all.get(), i); ++i)
+      is_missing = is_missing || std::string(text).find(why) != std::string::npos;
+    EXPECT_TRUE(one || is_missing) << group << ": " << why;
+  }
+}
+
 }  // namespace
 }  // namespace strata::lib

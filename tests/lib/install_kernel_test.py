@@ -7,24 +7,16 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from installed import ROOT, install, run  # noqa: E402
+
 STRATA = os.environ["STRATA_PROGRAM"]
-BUILD = pathlib.Path(STRATA).parent
 SAMPLE = ROOT / "samples/first.dat"
 RUNNING = ["running_ns", "user_ns", "syscall_ns", "trap_ns", "virt_ns", "kernel_ns", "exiting_ns"]
-
-
-def run(*command, **more):
-    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, **more)
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}: exit status {result.returncode}\n"
-                 f"{result.stdout}{result.stderr}")
-    return result.stdout
 
 
 def expected():
@@ -69,16 +61,10 @@ def check_symbols(library):
 
 
 def main():
-    if not (BUILD / "src/lib/libstrata.so").exists():
-        print("libstrata is not built")
-        return 77
-    if not shutil.which("pkg-config"):
-        print("pkg-config is needed")
-        return 77
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         # Installed, and then moved: nothing in it knows where it was.
-        run("cmake", "--install", BUILD, "--component", "library", "--prefix", folder / "first")
+        install("library", folder / "first", "src/lib/libstrata.so")
         prefix = folder / "moved"
         (folder / "first").rename(prefix)
         library = next(prefix.glob("lib*/**/libstrata.so")).parent

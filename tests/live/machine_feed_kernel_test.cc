@@ -389,7 +389,8 @@ TEST_F(MachineFeed, NothingIsLeftInTheKernelOfOneThatWasKilled) {
   ASSERT_EQ(pipe(ready), 0);
   const pid_t watcher = fork();
   if (watcher == 0) {
-    const auto feed = machine_feed({period::Group::Calls, period::Group::Vms});
+    const auto feed =
+        machine_feed({period::Group::Calls, period::Group::Vms, period::Group::Counters});
     const char byte = feed ? 1 : 0;
     if (write(ready[1], &byte, 1) == 1) pause();
     _exit(1);
@@ -401,7 +402,7 @@ TEST_F(MachineFeed, NothingIsLeftInTheKernelOfOneThatWasKilled) {
   EXPECT_EQ(is_open, 1);
   std::set<uint32_t> added;
   std::ranges::set_difference(programs(), before, std::inserter(added, added.end()));
-  EXPECT_GE(added.size(), 15);
+  EXPECT_GE(added.size(), 17);
   kill(watcher, SIGKILL);
   waitpid(watcher, nullptr, 0);
   // The kernel takes them away a moment later.

@@ -5,35 +5,18 @@ pkg-config. They run where nobody traces, and need no C++ library."""
 
 import os
 import pathlib
-import shutil
-import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ["STRATA_PROGRAM"]).parent
-BUILT = BUILD / "src/probe"
-
-
-def run(*command, **more):
-    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, **more)
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}: exit status {result.returncode}\n"
-                 f"{result.stdout}{result.stderr}")
-    return result.stdout
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from installed import ROOT, install, run  # noqa: E402
 
 
 def main():
-    if not (BUILT / "libstrata-probe.so").exists() or not (BUILT / "libstrata-probe.a").exists():
-        print("libstrata-probe is not built")
-        sys.exit(77)
-    if not shutil.which("pkg-config"):
-        print("pkg-config is needed")
-        sys.exit(77)
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         prefix = folder / "installed"
-        run("cmake", "--install", BUILD, "--component", "probe", "--prefix", prefix)
+        install("probe", prefix, "src/probe/libstrata-probe.so", "src/probe/libstrata-probe.a")
 
         run("cmake", "-S", ROOT / "examples/probe", "-B", folder / "examples",
             f"-DCMAKE_PREFIX_PATH={prefix}")

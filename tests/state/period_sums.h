@@ -80,6 +80,10 @@ class PeriodSums {
       const auto& values = found->second->values;
       const Traffic traffic = engine_.descriptors().traffic(id);
       const BlockBytes block = engine_.block_devices().bytes_of(id);
+      const std::vector<uint64_t> counted = engine_.counters().of(id);
+      for (size_t i = 0; i < counted.size(); ++i)
+        if (const auto counter = period::column_of_counter(engine_.counters().names()[i]))
+          compare(name + ' ' + engine_.counters().names()[i], values[*counter], counted[i]);
       compare(name + " faults", values[Column::Faults], task.faults);
       compare(name + " migrations", values[Column::Migrations], task.migrations);
       compare(name + " wakeups", values[Column::Wakeups], task.wakeups);

@@ -95,6 +95,18 @@ def counters_are_charged_to_who_ran(folder):
     assert burnt["counters"]["task-clock"] == told["task-clock"][facts["burn"]["pid"]], burnt
     # A reading after its end makes no task anew.
     assert len([task for task in tasks if task == facts["burn"]["pid"]]) == 1
+    # In periods it is the same, of tasks and of the machine.
+    column = {"minor-faults": "minor_page_faults", "context-switches": "context_switches",
+              "task-clock": "task_clock_ns"}
+    periods = [json.loads(line)["machines"][0] for line in machine.fine(
+        "stats", "--json", out, "--period", "100ms").splitlines()]
+    for counter, counts in told.items():
+        assert column[counter] not in periods[-1]["unknown"]["task"], counter
+        assert sum(period.get(column[counter], 0) for period in periods) == whole[counter], counter
+        for tid, count in counts.items():
+            if tid:
+                assert sum(task.get(column[counter], 0) for period in periods
+                           for task in period["tasks"] if task["tid"] == tid) == count, (counter, tid)
     known_states(out)
     return f"{unknown} of {whole} are nobody's"
 

@@ -11,6 +11,7 @@
 namespace strata::top {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -201,6 +202,57 @@ TEST_F(BoardTest, WhatWasOpenedIsWanted) {
   press(KeyCode::F2);
   EXPECT_TRUE(board_.wants().has(period::Group::Io)) << "it stays on";
   EXPECT_FALSE(board_.wants().has(period::Group::Counters));
+}
+
+// Those columns alone of which somebody tells something.
+void mark_counters(period::Table& table, std::initializer_list<period::Column> told) {
+  for (const period::ColumnInfo& info : period::kColumns)
+    if (is_counter(info.id))
+      table.machines[0].marks.set(period::RowKind::Task, info.id,
+                                  std::ranges::find(told, info.id) != told.end()
+                                      ? period::Certainty::Exact
+                                      : period::Certainty::Unknown);
+}
+
+TEST_F(BoardTest, CountersThatNobodyTellsAreNotShownUntilTheyAreChosen) {
+  period::Table table = second_of_machine(kSecond);
+  mark_counters(table, {period::Column::PageFaults, period::Column::ContextSwitches});
+  table.machines[0].tasks[0].values.set(period::Column::PageFaults, 4321);
+  board_.show(table);
+  press(KeyCode::F3);
+  EXPECT_THAT(drawn(), AllOf(HasSubstr("PGFLT/s"), HasSubstr("CSW/s"), HasSubstr("4.32k")));
+  EXPECT_THAT(drawn(), AllOf(Not(HasSubstr("IPC")), Not(HasSubstr("CYC/s"))));
+  EXPECT_TRUE(board_.counters().empty()) << "whoever watches has chosen";
+  // The last of the menu: switches between cgroups.
+  type(U"C");
+  for (int i = 0; i < 200; ++i) press(KeyCode::Down);
+  EXPECT_THAT(drawn(), HasSubstr("[ ] cgroups"));
+  press(KeyCode::Enter);
+  EXPECT_THAT(drawn(), HasSubstr("[x] cgroups"));
+  EXPECT_THAT(board_.counters(),
+              testing::ElementsAre("page-faults", "context-switches", "cgroup-switches"));
+  press(KeyCode::Enter);
+  EXPECT_THAT(drawn(), HasSubstr("[ ] cgroups"));
+  EXPECT_THAT(board_.counters(), testing::ElementsAre("page-faults", "context-switches"));
+}
+
+TEST_F(BoardTest, ACounterThatIsChosenOnAnotherScreenIsWanted) {
+  period::Table table = second_of_machine(kSecond);
+  mark_counters(table, {});
+  board_.show(table);
+  EXPECT_FALSE(board_.wants().has(period::Group::Counters));
+  type(U"C");
+  for (int i = 0; i < 200; ++i) press(KeyCode::Down);
+  press(KeyCode::Enter);
+  EXPECT_TRUE(board_.wants().has(period::Group::Counters));
+  EXPECT_THAT(board_.counters(), testing::ElementsAre("cgroup-switches"));
+}
+
+TEST_F(BoardTest, TheCountersThatWereAskedForAloneAreShown) {
+  board_.show_counters({"page-faults"});
+  press(KeyCode::F3);
+  EXPECT_THAT(drawn(200), AllOf(HasSubstr("PGFLT/s"), Not(HasSubstr("CSW/s"))));
+  EXPECT_THAT(board_.counters(), testing::ElementsAre("page-faults"));
 }
 
 TEST_F(BoardTest, KeysOfTimeAreForOthers) {

@@ -185,6 +185,25 @@ class Live(unittest.TestCase):
             terminal.type("q")
             terminal.wait("status=0")
 
+    def test_the_counters_that_were_chosen_are_told_and_the_menu_chooses_others(self):
+        load = [sys.executable, "-S", "-c", "import mmap\nwhile True: mmap.mmap(-1, 8192)[0] = 1"]
+        with subprocess.Popen(load) as faulting, Terminal(width=120) as terminal:
+            terminal.start("-d", "200ms", "--screens", "perf", "--counters",
+                           "page-faults,node-prefetches", "-p", faulting.pid, wanted="LIVE")
+            terminal.wait("'node-prefetches' ")  # is not there, or has no column
+            screen = terminal.wait("PGFLT/s")
+            self.assertNotIn("CSW/s", screen)
+            terminal.type("\\pagefaults > 10\n")
+            terminal.wait("1 of 1")
+            # From the end of the menu upwards: switches between cgroups, the first is not asked for.
+            terminal.type("C")
+            terminal.keys(*["Down"] * 80, "Enter", "Escape")
+            screen = terminal.wait("CGSW/s")
+            self.assertIn("PGFLT/s", screen)
+            faulting.kill()
+            terminal.type("q")
+            terminal.wait("status=0")
+
     @unittest.skipIf(shutil.which("perf") is None, "there is no perf")
     def test_a_refresh_is_a_handful_of_system_calls(self):
         with Terminal(width=87, height=57) as terminal:

@@ -41,7 +41,8 @@ class Terminal:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def end_program(self):
-        """Before its terminal goes: what sanitizers do at the end is not to be interrupted."""
+        """Before its terminal goes: with that comes SIGCONT, and where LeakSanitizer is about to stop
+        the program at its end, by ptrace, this takes back the SIGSTOP that it then waits for."""
         pid = self.pid()
         if pid == self.shell():
             return

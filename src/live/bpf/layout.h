@@ -228,6 +228,35 @@ struct DeviceTimes {
   struct Times served;
 };
 
+// So many performance counters are counted at a time, at most.
+enum { kCounters = 15 };
+
+// What a counter counted. Where there are more than the processor has room for they take turns:
+// for so long it had none.
+struct Counted {
+  __u64 count;
+  __u64 left_out_ns;
+};
+
+// What was counted while a task ran, or on a CPU, by its slot's number. One writer, as of slots.
+struct SLOT Counts {
+  __u32 version;
+  __u32 spare;
+  __u64 ns;  // how long that was, by those that take turns
+  struct Counted counters[kCounters];
+};
+
+// The counters of a CPU.
+struct SLOT CpuCounters {
+  struct Counts counts;
+  // At the last reading:
+  __s32 turn;  // the task that runs since
+  __u32 is_read;
+  __u64 unread;  // how often one could not be read: the CPU has come since they were opened
+  __u64 enabled_ns[kCounters];
+  struct Counted last[kCounters];
+};
+
 // What programs and reader tell each other.
 struct Control {
   // The ring of free slots: the reader puts them in at `freed`, programs take them at `taken`.
