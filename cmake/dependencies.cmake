@@ -9,6 +9,7 @@ find_package(nlohmann_json REQUIRED)  # nlohmann_json::nlohmann_json
 find_package(CLI11 REQUIRED)          # CLI11::CLI11
 find_package(ZLIB REQUIRED)           # ZLIB::ZLIB
 find_package(Threads REQUIRED)        # Threads::Threads
+find_package(OpenSSL 3.0 REQUIRED)    # OpenSSL::SSL, OpenSSL::Crypto
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)                    # PkgConfig::zstd
 pkg_check_modules(traceevent REQUIRED IMPORTED_TARGET libtraceevent)        # PkgConfig::traceevent
 pkg_check_modules(bpf REQUIRED IMPORTED_TARGET libbpf)                      # PkgConfig::bpf

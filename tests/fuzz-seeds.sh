@@ -63,6 +63,28 @@ case $name in
     printf '{"begin_ns":100,"end_ns":200,"source":"live","machines":[{"name":"a","tasks":[{"tid":7,"start_ns":-5,"state_before":"user","memory_bytes":null,"corrections":[{"begin_ns":50,"end_ns":100,"from":"user_ns","to":"unknown_ns","weight":2}]}],"latencies":[{"what":"syscall","name":"read","count":1,"sum_ns":3,"histogram":[0,0,1]}],"files":[{"identity":"inode","device":1,"number":2}]}]}\n' > "$out/2"
     cat "$out/1" "$out/2" > "$out/3"
     ;;
+  guest/message)
+    # From the guest, proved; from the host, not: each with its preamble.
+    { printf '\372strata-guest 1\r\n'; printf '\11\0\0\0\17\0\0\0\7\0\0\0\1\2\3\4\5\6\7\10\1'
+      printf '\46\0\0\0\13\0\0\0\1\0\0\0'; head -c 24 /dev/zero
+      printf '\1\0\0\0\2\0\0\0\7\0\0\0\0\0'
+      printf '\25\0\0\0\11\0\0\0\1\0\0\0\2\0\0\0\4\4\0shop\10\0metadata'; } > "$out/guest"
+    { printf '\371strata-guest 1\r\n\105\0\0\0\1\0\0\0\0\0\0\0\1\0\1\0\1'; head -c 64 /dev/zero
+      printf '\40\0\0\0\2\0\0\0\0\0\0\0'; head -c 32 /dev/zero; } > "$out/hello"
+    ;;
+  guest/handshake)
+    { printf '\0strata-guest 1\r\n\105\0\0\0\1\0\0\0\0\0\0\0\1\0\1\0\1'; head -c 64 /dev/zero
+      printf '\40\0\0\0\2\0\0\0\0\0\0\0'; head -c 32 /dev/zero; } > "$out/from_host"
+    printf '\1strata-guest 1\r\n\6\0\0\0\5\0\0\0\0\0\0\0\2\0\2\0no' > "$out/refused"
+    ;;
+  guest/request)
+    printf '{"events":[{"events":"sched:*","filters":["prev_pid == 1"]}],"processes":[1],"state":false,"sync_ms":250,"apps":["/bin/x"],"clock":"mono","buffer_bytes":4096}' > "$out/1"
+    ;;
+  guest/address)
+    printf 'tcp://[fe80::1%%eth0]:99' > "$out/1"
+    printf 'vsock://3:1024' > "$out/2"
+    printf 'virtio:///run/strata.ctl' > "$out/3"
+    ;;
   recording/description)
     printf '{"version": 1, "machines": [{"name": "a"}], "parts": [{"file": "host.dat", "kind": "tracedat"}]}' > "$out/1"
     printf '{"version": 1, "maps": [{"pieces": [{"t0": 1, "u0": -2, "mult": 3, "shift": 4}]}], "sessions": [{"asked": ["x"], "changes": [{"at_ns": 1}]}]}' > "$out/2"
