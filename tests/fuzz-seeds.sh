@@ -72,6 +72,14 @@ case $name in
     { printf '\371strata-guest 1\r\n\105\0\0\0\1\0\0\0\0\0\0\0\1\0\1\0\1'; head -c 64 /dev/zero
       printf '\40\0\0\0\2\0\0\0\0\0\0\0'; head -c 32 /dev/zero; } > "$out/hello"
     ;;
+  guest/guest_files)
+    # A file and a piece of it, the guest's recording.json, and again as the head of a trace.
+    { printf 'strata-guest 1\r\n\21\0\0\0\11\0\0\0\1\0\0\0\1\0\0\0\1\0\0\10\0metadata'
+      printf '\17\0\0\0\12\0\0\0\1\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0abc'
+      printf '\23\0\0\0\11\0\0\0\1\0\0\0\3\0\0\0\4\2\0a/\10\0metadata'
+      printf '\27\0\0\0\11\0\0\0\1\0\0\0\2\0\0\0\5\0\0\16\0recording.json'
+      printf '\31\0\0\0\12\0\0\0\1\0\0\0\2\0\0\0\0\0\0\0\0\0\0\0{"version":1}'; } > "$out/files"
+    ;;
   guest/handshake)
     { printf '\0strata-guest 1\r\n\105\0\0\0\1\0\0\0\0\0\0\0\1\0\1\0\1'; head -c 64 /dev/zero
       printf '\40\0\0\0\2\0\0\0\0\0\0\0'; head -c 32 /dev/zero; } > "$out/from_host"

@@ -58,4 +58,9 @@ class [[nodiscard]] Status {
 // The cause in the words of the operating system: "cannot open: No such file or directory".
 Error system_error(std::string file, std::string what, int error_number);
 
+// Of a text that somebody wrote: the cause, and the text with a mark below the column, from 0,
+// where it stops making sense. `what` is what the text was given as, "--uprobe".
+Error error_at_column(const std::string& what, const std::string& text, uint64_t column,
+                      const std::string& cause);
+
 }  // namespace strata

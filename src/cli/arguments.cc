@@ -5,6 +5,7 @@
 
 #include "cli/ask_arguments.h"
 #include "cli/commands.h"
+#include "cli/guest_arguments.h"
 #include "cli/options.h"
 #include "cli/record_arguments.h"
 #include "cli/record_config.h"
@@ -195,6 +196,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   SetupArguments setup_arguments;
   ProbeArguments probe_arguments;
   TopArguments top_arguments;
+  AgentArguments agent_arguments;
   StatsArguments stats_arguments;
   StateArguments state_arguments;
   PsArguments ps_arguments;
@@ -211,6 +213,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   CLI::App* session = add_session(app, session_arguments, session_conditions);
   CLI::App* setup = add_setup(app, setup_arguments);
   CLI::App* probe = add_probe(app, probe_arguments);
+  CLI::App* agent = add_agent(app, agent_arguments);
   CLI::App* top = add_top(app, top_arguments);
   CLI::App* info = add_info(app, info_arguments);
   CLI::App* events = add_events(app, events_arguments);
@@ -228,11 +231,19 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
       "Example:\n  strata dump trace.dat -e sched | head");
 
   try {
-    app.parse(argc, argv);
+    GuestWords words = split_guests(argc, argv);
+    std::ranges::reverse(words.host);  // CLI11 takes them from behind
+    app.parse(std::move(words.host));
     record_arguments.asked.assign(argv, argv + argc);
     if (!record_arguments.config.empty()) {
-      const std::vector<std::string> words = read_config(*record, record_arguments.config);
-      record_arguments.asked.insert(record_arguments.asked.end(), words.begin(), words.end());
+      const std::vector<std::string> more = read_config(*record, record_arguments.config);
+      record_arguments.asked.insert(record_arguments.asked.end(), more.begin(), more.end());
+    }
+    record_arguments.conditions = record_conditions.in_order();
+    for (const std::vector<std::string>& guest : words.guests) {
+      record_arguments.guests.push_back(parse_guest(guest));
+      if (!record_arguments.guests.back().wishes)
+        record_as(record_arguments, record_arguments.guests.back());
     }
   } catch (const CLI::Success& success) {  // help or version was asked for
     app.exit(success);
@@ -264,10 +275,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
     dump_arguments.conditions = dump_conditions.in_order();
     return Command(std::move(dump_arguments));
   }
-  if (record->parsed()) {
-    record_arguments.conditions = record_conditions.in_order();
-    return Command(std::move(record_arguments));
-  }
+  if (record->parsed()) return Command(std::move(record_arguments));
   if (recover->parsed()) return Command(std::move(recover_arguments));
   if (session->parsed()) {
     session_arguments.enable = session_conditions.in_order();
@@ -275,6 +283,7 @@ std::variant<Command, int> parse_arguments(int argc, char** argv) {
   }
   if (setup->parsed()) return Command(std::move(setup_arguments));
   if (probe->parsed()) return Command(std::move(probe_arguments));
+  if (agent->parsed()) return Command(std::move(agent_arguments));
   if (top->parsed()) return Command(std::move(top_arguments));
   return Command(std::move(convert_arguments));
 }

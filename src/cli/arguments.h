@@ -144,8 +144,8 @@ struct ConvertArguments {
   bool json = false;
 };
 
-struct RecordArguments {
-  std::string config;  // a file with more of these
+// What is to be recorded of a machine.
+struct WishArguments {
   std::vector<std::string> profiles;
   std::string profiles_file;
   std::vector<EventOrFilter> conditions;
@@ -163,21 +163,42 @@ struct RecordArguments {
   std::string when_full;
   bool no_state = false;
   std::string clock;
+  std::string buffer_size;
+  std::string sync;
+};
+
+// A guest that is recorded along.
+struct GuestArguments : WishArguments {
+  std::string guest;  // "NAME=ADDRESS"
+  std::string quota;
+  std::string key;      // a file; empty: where it is looked for
+  bool wishes = false;  // anything in particular; otherwise it records what the host does
+};
+
+struct RecordArguments : WishArguments {
+  std::string config;  // a file with more of these
   std::string name;
   std::string output;
   std::string duration;
   std::string keep;
   std::string max_size;
-  std::string buffer_size;
-  std::string sync;
   bool flight = false;
   std::vector<std::string> snapshot_on;
   std::string after;
   Packing packing = Packing::Zstd;
   CompressWhen compress = CompressWhen::End;
   bool json = false;
+  std::vector<GuestArguments> guests;
   std::vector<std::string> command;
   std::vector<std::string> asked;
+};
+
+struct AgentArguments {
+  bool init = false;
+  std::vector<std::string> listen;
+  std::string key;  // a file; empty: where it is looked for
+  size_t most_recordings = 16;
+  bool recorder = false;  // what an agent starts itself
 };
 
 struct RecoverArguments {
@@ -216,10 +237,11 @@ struct ProbeArguments {
   bool json = false;
 };
 
-using Command = std::variant<InfoArguments, EventsArguments, DumpArguments, StatsArguments,
-                             StateArguments, PsArguments, QueryArguments, TrimArguments,
-                             ConvertArguments, SyncArguments, RecordArguments, RecoverArguments,
-                             SessionArguments, SetupArguments, ProbeArguments, TopArguments>;
+using Command =
+    std::variant<InfoArguments, EventsArguments, DumpArguments, StatsArguments, StateArguments,
+                 PsArguments, QueryArguments, TrimArguments, ConvertArguments, SyncArguments,
+                 RecordArguments, RecoverArguments, SessionArguments, SetupArguments,
+                 ProbeArguments, TopArguments, AgentArguments>;
 
 // The command, or the exit status where there is nothing to do: help was asked for and shown, or
 // the arguments are wrong and that was said.

@@ -26,5 +26,6 @@ int run(const StatsArguments& arguments);
 int run(const StateArguments& arguments);
 int run(const PsArguments& arguments);
 int run(const TopArguments& arguments);
+int run(const AgentArguments& arguments);
 
 }  // namespace strata::cli

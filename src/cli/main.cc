@@ -15,7 +15,8 @@ bool uses_the_kernel(const strata::cli::Command& command) {
   if (const auto* events = std::get_if<EventsArguments>(&command)) return events->paths.empty();
   if (const auto* setup = std::get_if<SetupArguments>(&command)) return setup->check;
   if (const auto* top = std::get_if<TopArguments>(&command)) return top->paths.empty();
-  return std::holds_alternative<RecordArguments>(command);
+  return std::holds_alternative<RecordArguments>(command) ||
+         std::holds_alternative<AgentArguments>(command);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -11,13 +12,12 @@
 #include "base/progress.h"
 #include "base/time_text.h"
 #include "cli/commands.h"
+#include "cli/record_guests.h"
+#include "cli/record_wish.h"
 #include "cli/size.h"
 #include "cli/terminal.h"
-#include "kernel/process_choice.h"
-#include "record/event_choice.h"
 #include "record/registry.h"
 #include "record/session.h"
-#include "record/thread_counters.h"
 
 namespace strata::cli {
 namespace {
@@ -53,8 +53,8 @@ Status check_flight(const RecordArguments& arguments) {
     return fail("--after says how long to go on after --snapshot-on, which is not given");
   if (arguments.flight && !arguments.counters.empty())
     return fail("--counters are written as they come, and --flight writes nothing");
-  if (arguments.apps.empty() && !arguments.contexts.empty())
-    return fail("--context is what the events of --app tell besides, and none is given");
+  if (arguments.flight && !arguments.when_full.empty())
+    return fail("--when-full: in a flight the oldest events are overwritten");
   return {};
 }
 
@@ -69,13 +69,6 @@ Result<std::optional<record::FlightWay>> forced_way() {
   return Error{"", std::nullopt, "STRATA_FLIGHT_WAY is mapped, swapped or stopped"};
 }
 
-// An error that points to its place in what was said.
-Error at_column(const char* option, const std::string& text, uint64_t column, const Error& error) {
-  return {"", std::nullopt,
-          std::string(option) + ": in column " + std::to_string(column + 1) + ": " + error.cause +
-              "\n  " + text + "\n  " + std::string(column, ' ') + "^"};
-}
-
 Status plan_flight(const RecordArguments& arguments, record::SessionRequest& request) {
   if (Status status = check_flight(arguments); !status) return status;
   if (!arguments.flight) return {};
@@ -83,7 +76,8 @@ Status plan_flight(const RecordArguments& arguments, record::SessionRequest& req
   for (const std::string& text : arguments.snapshot_on) {
     Result<kernel::TriggerSpec> spec = kernel::parse_trigger(text);
     if (!spec)
-      return at_column("--snapshot-on", text, spec.error().offset.value_or(0), spec.error());
+      return error_at_column("--snapshot-on", text, spec.error().offset.value_or(0),
+                             spec.error().cause);
     flight.snapshot_on.push_back(*std::move(spec));
   }
   if (!arguments.after.empty()) {
@@ -98,33 +92,6 @@ Status plan_flight(const RecordArguments& arguments, record::SessionRequest& req
   return {};
 }
 
-// "discard", "block", "block=10ms"; and what a flight does in any case.
-Status plan_full_rings(const RecordArguments& arguments, record::AppRequest& request) {
-  using probe::abi::Policy;
-  constexpr auto kDefaultWait = std::chrono::seconds(1);
-  constexpr auto kLongestWait = std::chrono::hours(1);
-  const auto fail = [](const std::string& cause) { return Error{"", std::nullopt, cause}; };
-  if (arguments.flight) request.policy = Policy::Overwrite;
-  const std::string& text = arguments.when_full;
-  if (text.empty()) return {};
-  if (arguments.flight) return fail("--when-full: in a flight the oldest events are overwritten");
-  if (arguments.apps.empty()) return fail("--when-full is for the probes of --app");
-  if (text == "discard") return {};
-  constexpr std::string_view kBlock = "block";
-  const bool has_time = text.starts_with(std::string(kBlock) + "=");
-  if (text != kBlock && !has_time)
-    return fail("--when-full is discard, block or block=TIME, not '" + text + "'");
-  request.policy = Policy::Block;
-  request.wait = kDefaultWait;
-  if (!has_time) return {};
-  const Result<Nanoseconds> wait = parse_duration(text.substr(kBlock.size() + 1));
-  if (!wait) return wait.error();
-  request.wait = std::chrono::microseconds(wait->count / 1000);
-  if (request.wait <= request.wait.zero() || request.wait > kLongestWait)
-    return fail("--when-full: a program waits for a time between 1us and 1h");
-  return {};
-}
-
 // What was said, as a request; an error that is the user's.
 Result<record::SessionRequest> request_of(const RecordArguments& arguments) {
   record::SessionRequest request;
@@ -135,25 +102,12 @@ Result<record::SessionRequest> request_of(const RecordArguments& arguments) {
   if (!record::is_session_name(request.name))
     return Error{"", std::nullopt,
                  "'" + request.name + "' is no name for a session: letters, digits, '-', '_', '.'"};
-  request.clock = arguments.clock;
   request.compressed = arguments.packing == Packing::Zstd;
   request.compressed_live = arguments.compress == CompressWhen::Live;
   if (request.compressed_live && !request.compressed)
     return Error{"", std::nullopt, "--compress live, but --compression none"};
   request.command = arguments.command;
   request.asked = arguments.asked;
-  request.presets = arguments.presets;
-  request.counters = arguments.counters;
-  request.read_at = arguments.read_at;
-  if (!request.read_at.empty() && request.counters.empty())
-    return Error{"", std::nullopt,
-                 "--read-at says when to read counters, but --counters names none"};
-  request.state = !arguments.no_state;
-  if (!arguments.buffer_size.empty()) {
-    const Result<uint64_t> size = parse_size(arguments.buffer_size);
-    if (!size) return size.error();
-    request.buffer_bytes = *size;
-  }
   if (!arguments.duration.empty()) {
     const Result<Nanoseconds> duration = parse_duration(arguments.duration);
     if (!duration) return duration.error();
@@ -169,119 +123,8 @@ Result<record::SessionRequest> request_of(const RecordArguments& arguments) {
     if (!size) return size.error();
     request.keep.bytes = *size;
   }
-  if (!arguments.sync.empty()) {
-    const Result<Nanoseconds> sync = parse_duration(arguments.sync);
-    if (!sync) return sync.error();
-    request.sync = std::max(std::chrono::milliseconds(sync->count / 1'000'000),
-                            std::chrono::milliseconds(100));
-  }
   if (Status status = plan_flight(arguments, request); !status) return std::move(status).error();
-  if (Status status = plan_full_rings(arguments, request.app); !status)
-    return std::move(status).error();
   return request;
-}
-
-Status choose_kernel_events(const RecordArguments& arguments, const std::vector<std::string>& names,
-                            const std::vector<record::EventWish>& wishes,
-                            const std::vector<std::string>& for_all,
-                            record::SessionRequest& request) {
-  const Result<kernel::Tracefs> tracefs = kernel::Tracefs::find();
-  if (!tracefs) return tracefs.error();
-  const Result<kernel::EventCatalog> catalog = kernel::EventCatalog::read(*tracefs);
-  if (!catalog) return catalog.error();
-  kernel::Profiles profiles = kernel::Profiles::built_in();
-  if (!arguments.profiles_file.empty()) {
-    if (Status status = profiles.add_file(arguments.profiles_file); !status) return status;
-  }
-  Result<std::vector<kernel::EventChoice>> events =
-      record::choose(*catalog, profiles, names, wishes, for_all);
-  if (!events) return std::move(events).error();
-  request.events = *std::move(events);
-  request.app.ordered_clock = !request.events.empty();
-  return {};
-}
-
-Status choose_events(const RecordArguments& arguments, record::SessionRequest& request) {
-  std::vector<record::EventWish> wishes;
-  std::vector<std::string> for_all;
-  for (const EventOrFilter& condition : arguments.conditions) {
-    if (!condition.is_filter)
-      wishes.push_back({condition.text, {}});
-    else
-      (wishes.empty() ? for_all : wishes.back().filters).push_back(condition.text);
-  }
-  Result<record::AppRequest> app = record::choose_probes(arguments.apps, wishes, for_all);
-  if (!app) return std::move(app).error();
-  const Result<uint32_t> contexts = record::parse_contexts(arguments.contexts);
-  if (!contexts) return contexts.error();
-  if (Status status = record::check_thread_counters(*contexts); !status) return status;
-  app->contexts = *contexts;
-  app->buffer_bytes = request.buffer_bytes;
-  app->policy = request.app.policy;
-  app->wait = request.app.wait;
-  request.app = *std::move(app);
-  std::vector<std::string> names = arguments.profiles;
-  // Who asks for something in particular gets that alone.
-  const bool asked = !wishes.empty() || !arguments.uprobes.empty() || !arguments.usdts.empty() ||
-                     !arguments.kprobes.empty() || !arguments.presets.empty() ||
-                     !request.app.empty();
-  if (names.empty() && !asked) names.emplace_back(kernel::kDefaultProfile);
-  if (!names.empty() || !wishes.empty())
-    return choose_kernel_events(arguments, names, wishes, for_all, request);
-  return {};
-}
-
-// "PLACE ARGUMENTS": the place has no blanks.
-template <typename Parse>
-Status add_probes(const std::vector<std::string>& texts, Parse parse, const char* option,
-                  record::SessionRequest& request) {
-  for (const std::string& text : texts) {
-    const size_t blank = text.find(' ');
-    Result<kernel::ProbeSpec> spec = parse(text.substr(0, blank));
-    Status arguments;
-    if (spec && blank != std::string::npos)
-      arguments = kernel::add_arguments(*spec, text.substr(blank + 1));
-    if (!spec || !arguments) {
-      const Error& error = spec ? arguments.error() : spec.error();
-      const uint64_t column = error.offset.value_or(0) + (spec ? blank + 1 : 0);
-      return at_column(option, text, column, error);
-    }
-    request.probes.push_back(*std::move(spec));
-  }
-  return {};
-}
-
-Status choose_probes(const RecordArguments& arguments, record::SessionRequest& request) {
-  if (Status status = add_probes(arguments.uprobes, kernel::parse_uprobe, "--uprobe", request);
-      !status)
-    return status;
-  if (Status status = add_probes(arguments.usdts, kernel::parse_usdt, "--usdt", request); !status)
-    return status;
-  return add_probes(arguments.kprobes, kernel::parse_kprobe, "--kprobe", request);
-}
-
-Status choose_processes(const RecordArguments& arguments, record::SessionRequest& request) {
-  const auto add = [&](Result<std::vector<pid_t>> threads) -> Status {
-    if (!threads) return std::move(threads).error();
-    request.processes.insert(request.processes.end(), threads->begin(), threads->end());
-    return {};
-  };
-  for (const int32_t pid : arguments.pids) {
-    if (Status status = add(kernel::threads_of(pid)); !status) return status;
-  }
-  if (!request.wants_kernel() &&
-      !(arguments.pids.empty() && arguments.cgroup.empty() && arguments.container.empty()))
-    return Error{"", std::nullopt,
-                 "-p, --cgroup and --container choose among the kernel's events, and none is "
-                 "asked for; --app takes the number of a process"};
-  std::string cgroup = arguments.cgroup;
-  if (!arguments.container.empty()) {
-    Result<std::string> found = kernel::cgroup_of_container(arguments.container);
-    if (!found) return std::move(found).error();
-    cgroup = *std::move(found);
-  }
-  if (cgroup.empty()) return {};
-  return add(kernel::threads_in_cgroup(cgroup));
 }
 
 // One line that is written over again and again.
@@ -303,6 +146,14 @@ class StatusLine {
         text += grouped(status.events) + " events, " + events +
                 size_text(rate(status.bytes, last_.bytes)) + "/s, lost " + grouped(status.lost) +
                 ", buffer " + std::to_string(static_cast<int>(status.fill * 100)) + " % full";
+      for (size_t i = 0; i < status.machines.size(); ++i) {
+        const record::MachineStatus& guest = status.machines[i];
+        const uint64_t before = i < last_.machines.size() ? last_.machines[i].bytes : 0;
+        text += "; " + guest.name + ": " +
+                (guest.ended.empty()
+                     ? size_text(rate(guest.bytes, before)) + "/s, lost " + grouped(guest.lost)
+                     : guest.ended);
+      }
       std::fprintf(stderr, "\r%s\033[K", text.c_str());
     }
     last_ = status;
@@ -330,15 +181,26 @@ int tell(const record::SessionRequest& request, const record::SessionReport& rep
                    duration_text(Nanoseconds{last.elapsed.count()}) + ", left out " +
                    grouped(report.left_out) + " that came too soon after another");
   } else if (json) {
-    const Json object = {{"folder", request.folder},   {"session", request.name},
-                         {"events", last.events},      {"lost", last.lost},
-                         {"bytes", report.size},       {"duration_ns", last.elapsed.count()},
-                         {"finished", report.finished}};
+    Json object = {{"folder", request.folder},   {"session", request.name},
+                   {"events", last.events},      {"lost", last.lost},
+                   {"bytes", report.size},       {"duration_ns", last.elapsed.count()},
+                   {"finished", report.finished}};
+    Json guests = Json::array();
+    for (const record::MachineStatus& guest : last.machines)
+      guests.push_back({{"name", guest.name},
+                        {"events", guest.events},
+                        {"lost", guest.lost},
+                        {"bytes", guest.bytes},
+                        {"ended", guest.ended}});
+    if (!guests.empty()) object["guests"] = std::move(guests);
     out.text().put(object.dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
     out.text().put("recorded " + grouped(last.events) + " events in " +
                    duration_text(Nanoseconds{last.elapsed.count()}) + " into " + request.folder +
                    " (" + size_text(report.size) + "), lost " + grouped(last.lost));
+    for (const record::MachineStatus& guest : last.machines)
+      out.text().put("\nof guest " + guest.name + " " + grouped(guest.events) + " events, lost " +
+                     grouped(guest.lost) + (guest.ended.empty() ? "" : ": " + guest.ended));
   }
   out.text().put('\n');
   if (!out.finish()) return kExitInput;
@@ -346,7 +208,9 @@ int tell(const record::SessionRequest& request, const record::SessionReport& rep
     complain(request.folder +
              ": is not finished; it opens as it is, and 'strata recover' finishes "
              "it");
-  return report.finished ? kExitFine : kExitInput;
+  const bool all_came = std::ranges::all_of(
+      last.machines, [](const record::MachineStatus& guest) { return guest.ended.empty(); });
+  return report.finished && all_came ? kExitFine : kExitInput;
 }
 
 }  // namespace
@@ -357,12 +221,24 @@ int run(const RecordArguments& arguments) {
     complain(request.error());
     return kExitUsage;
   }
-  for (const auto& choose : {choose_events, choose_probes, choose_processes}) {
-    if (Status status = choose(arguments, *request); !status) {
-      complain(status.error());
-      return kExitInput;
-    }
+  Result<record::Wish> wish = wish_of(arguments);
+  if (!wish) {
+    complain(wish.error());
+    return kExitUsage;
   }
+  if (arguments.flight) wish->policy = probe::abi::Policy::Overwrite;
+  Status wanted = read_profiles(arguments, *wish);
+  if (wanted) wanted = record::resolve(*wish, *request);
+  if (!wanted) {
+    complain(wanted.error());
+    return kExitInput;
+  }
+  const Result<Guests> guests = guests_of(arguments);
+  if (!guests) {
+    complain(guests.error());
+    return kExitUsage;
+  }
+  for (const auto& guest : *guests) request->machines.push_back(guest.get());
   StatusLine line;
   std::optional<Progress> progress;
   record::SessionEvents events;

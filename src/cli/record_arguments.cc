@@ -5,75 +5,87 @@
 
 namespace strata::cli {
 
-CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& conditions) {
-  CLI::App* record =
-      app.add_subcommand("record", "Record what this machine's kernel does, into a folder");
-  record->group(kRecord);
-  add_repeated(*record, "--profile", arguments.profiles,
+void add_wishes(CLI::App& command, WishArguments& arguments, Conditions& conditions) {
+  add_repeated(command, "--profile", arguments.profiles,
                "What to record: system (default), sched, io, net, mem, irq, power, lock, vm,\n"
                "all ('strata events --profiles' lists them); repeatable, or a,b")
       ->delimiter(',')
       ->type_name("NAME");
-  record
-      ->add_option("--profiles", arguments.profiles_file,
-                   "A file with more profiles (docs/profiles.md)")
+  command
+      .add_option("--profiles", arguments.profiles_file,
+                  "A file with more profiles (docs/profiles.md)")
       ->type_name("FILE");
-  conditions.add_to(*record,
+  conditions.add_to(command,
                     "Only events that fulfil this condition, which the kernel decides, or of\n"
                     "--app the program: after an -e it is that event's, before any it is for all");
-  add_repeated(*record, "-p,--pid", arguments.pids,
+  add_repeated(command, "-p,--pid", arguments.pids,
                "Only these processes and those they start; repeatable, or 1,2,3")
       ->delimiter(',')
       ->type_name("PID");
-  record
-      ->add_option("--cgroup", arguments.cgroup,
-                   "Only processes that are in this control group now, and those they start")
+  command
+      .add_option("--cgroup", arguments.cgroup,
+                  "Only processes that are in this control group now, and those they start")
       ->type_name("PATH");
-  record
-      ->add_option("--container", arguments.container,
-                   "The same for the control group of a container: its name or id")
+  command
+      .add_option("--container", arguments.container,
+                  "The same for the control group of a container: its name or id")
       ->type_name("NAME");
-  add_repeated(*record, "--uprobe", arguments.uprobes,
+  add_repeated(command, "--uprobe", arguments.uprobes,
                "A probe in a program: FUNCTION[+OFFSET], or FUNCTION%return, and its arguments")
       ->type_name("'BINARY:FUNCTION [ARG...]'");
-  add_repeated(*record, "--usdt", arguments.usdts, "A probe that a program's author placed")
+  add_repeated(command, "--usdt", arguments.usdts, "A probe that a program's author placed")
       ->type_name("BINARY:PROVIDER:NAME");
-  add_repeated(*record, "--kprobe", arguments.kprobes, "A probe in the kernel, where it has them")
+  add_repeated(command, "--kprobe", arguments.kprobes, "A probe in the kernel, where it has them")
       ->type_name("'FUNCTION [ARG...]'");
-  add_repeated(*record, "--preset", arguments.presets,
+  add_repeated(command, "--preset", arguments.presets,
                "Probes with a name: qemu (the KVM_RUN call in and out, exits, virtqueues, blocks)")
       ->type_name("NAME");
-  add_repeated(*record, "--app", arguments.apps,
+  add_repeated(command, "--app", arguments.apps,
                "The probes of a program or library, in all its processes, running or to come;\n"
                "of a process, or of the running ones of this name. -e chooses among them;\n"
                "they are recorded alone, which any user may do, unless another -e or --profile\n"
                "asks for the kernel's events (docs/probe.md); repeatable")
       ->type_name("FILE|PID|NAME");
-  add_repeated(*record, "--context", arguments.contexts,
+  add_repeated(command, "--context", arguments.contexts,
                "What their events tell besides, of the thread that they are of: tid, comm, cpu,\n"
                "cycles, instructions, cache-misses, branch-misses; repeatable, or a,b")
       ->delimiter(',')
       ->type_name("NAME,...");
-  record
-      ->add_option(
-          "--when-full", arguments.when_full,
-          "What a probe does when its ring is full: discard (default) counts the event as\n"
-          "lost; block lets the program wait, as in block=10ms, for at most 1s by default")
+  command
+      .add_option("--when-full", arguments.when_full,
+                  "What a probe does when its ring is full: discard (default) counts the event as\n"
+                  "lost; block lets the program wait, as in block=10ms, for at most 1s by default")
       ->type_name("discard|block[=TIME]");
-  add_repeated(*record, "--counters", arguments.counters,
+  add_repeated(command, "--counters", arguments.counters,
                "Performance counters, read at every switch: cache-misses,major-faults,...")
       ->delimiter(',')
       ->type_name("NAME,...");
-  add_repeated(*record, "--read-at", arguments.read_at,
+  add_repeated(command, "--read-at", arguments.read_at,
                "Read them at these events instead; repeatable")
       ->type_name("SYSTEM:EVENT");
-  record->add_flag("--no-state", arguments.no_state,
+  command.add_flag("--no-state", arguments.no_state,
                    "Without the state at the start (processes, files, devices, machines)");
-  record
-      ->add_option("--clock", arguments.clock,
-                   "The clock of the kernel's tracer; default: x86-tsc where it can be trusted,\n"
-                   "else mono_raw")
+  command
+      .add_option("--clock", arguments.clock,
+                  "The clock of the kernel's tracer; default: x86-tsc where it can be trusted,\n"
+                  "else mono_raw")
       ->type_name("NAME");
+  command
+      .add_option("--buffer-size", arguments.buffer_size,
+                  "Of the kernel's ring for each CPU, as in 16M; default: 8M, less where\n"
+                  "memory is scarce")
+      ->type_name("SIZE");
+  command
+      .add_option("--sync", arguments.sync,
+                  "How often everything is written to the disk; default: 5s")
+      ->type_name("TIME");
+}
+
+CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& conditions) {
+  CLI::App* record =
+      app.add_subcommand("record", "Record what this machine's kernel does, into a folder");
+  record->group(kRecord);
+  add_wishes(*record, arguments, conditions);
   record
       ->add_option("-o,--output", arguments.output,
                    "The folder to record into; default: strata-<date>-<time>")
@@ -91,15 +103,6 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
       ->add_option("--max-size", arguments.max_size,
                    "The same by size, as in 20G; with --keep, whatever is reached first")
       ->type_name("SIZE");
-  record
-      ->add_option("--buffer-size", arguments.buffer_size,
-                   "Of the kernel's ring for each CPU, as in 16M; default: 8M, less where\n"
-                   "memory is scarce")
-      ->type_name("SIZE");
-  record
-      ->add_option("--sync", arguments.sync,
-                   "How often everything is written to the disk; default: 5s")
-      ->type_name("TIME");
   record->add_flag("--flight", arguments.flight,
                    "Write nothing, keep what came last: each snapshot is a folder within the\n"
                    "session's; SIGUSR1 or 'strata session snapshot' takes one (docs/flight.md)");
@@ -124,6 +127,14 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
                    "A TOML file with any of these options, as in profile = \"system\"; what is\n"
                    "said here counts more")
       ->type_name("FILE");
+  // They are taken off the command line before, see split_guests(): this is for --help.
+  record->add_option("--guest")
+      ->description(
+          "Record this guest along, by its agent: tcp://HOST[:PORT] (docs/guests.md). Options\n"
+          "behind it are that guest's: those above up to --sync, --quota SIZE (what it may\n"
+          "write here, default 16G) and --key FILE; without any it records what this machine\n"
+          "does; repeatable")
+      ->type_name("NAME=ADDRESS");
   record->add_option("COMMAND", arguments.command,
                      "Behind '--': run this, and record until it ends");
   record->footer(
@@ -132,11 +143,45 @@ CLI::App* add_record(CLI::App& app, RecordArguments& arguments, Conditions& cond
       "  strata record --duration 10s -o slow && strata info slow\n"
       "  strata record --keep 2h --max-size 20G -o /var/tmp/last\n"
       "  strata record -e sched_switch -e block_rq_issue -F 'bytes > 65536' -- make -j8\n"
+      "  strata record -e sched --guest web1=tcp://192.0.2.7 -e sched -e net --guest "
+      "db1=tcp://db1\n"
       "  strata record --flight --snapshot-on 'latency(sched_waking, sched_switch) > 50ms'\n"
       "  strata record --app ./shop -e 'shop:*' -e sched_switch -- ./shop\n"
       "  strata record --uprobe '/lib/x86_64-linux-gnu/libc.so.6:malloc size=arg1' -p 1234 "
       "--duration 2s");
   return record;
+}
+
+CLI::App* add_agent(CLI::App& app, AgentArguments& arguments) {
+  CLI::App* agent = app.add_subcommand(
+      "agent", "In a guest: lets hosts that have the key record it (strata record --guest)");
+  agent->group(kRecord);
+  CLI::Option* init = agent->add_flag(
+      "--init", arguments.init,
+      "Make a new key, in /etc/strata/key or where --key says, and tell how it comes to\n"
+      "the other machines");
+  CLI::Option* listen =
+      add_repeated(*agent, "--listen", arguments.listen,
+                   "Where: tcp://HOST[:PORT] (TLS; * for everywhere), vsock://*[:PORT],\n"
+                   "virtio://NAME, unix://PATH; default: vsock://*; repeatable")
+          ->type_name("ADDRESS")
+          ->excludes(init);
+  agent
+      ->add_option("--key", arguments.key,
+                   "The key; default: /etc/strata/key, the systemd credential strata-key, or\n"
+                   "what QEMU was given with -fw_cfg name=opt/strata/key")
+      ->type_name("FILE");
+  agent->add_option("--max-recordings", arguments.most_recordings, "At once; default: 16")
+      ->check(CLI::Range(1, 256).description(""))
+      ->type_name("N")
+      ->excludes(init);
+  agent->add_flag("--recorder", arguments.recorder)->group("")->excludes(init)->excludes(listen);
+  agent->footer(
+      "It runs until SIGINT or SIGTERM, and tells on standard error who records.\n\n"
+      "Examples:\n"
+      "  strata agent --init\n"
+      "  strata agent --listen tcp://192.0.2.7");
+  return agent;
 }
 
 CLI::App* add_session(CLI::App& app, SessionArguments& arguments, Conditions& conditions) {

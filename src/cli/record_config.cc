@@ -60,7 +60,7 @@ size_t line_of(const std::string& text, const std::string& key) {
 }
 
 CLI::Option* option_of(CLI::App& command, const std::string& key) {
-  if (key == "config" || key == "help") return nullptr;
+  if (key == "config" || key == "help" || key == "guest") return nullptr;
   return command.get_option_no_throw((key.size() == 1 ? "-" : "--") + key);
 }
 

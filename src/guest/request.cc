@@ -15,6 +15,8 @@ template <typename Self, typename Each>
 void each_field(Self& self, Each each) {
   each("filters", self.filters);
   each("profiles", self.profiles);
+  each("profiles_file", self.profiles_file);
+  each("profiles_text", self.profiles_text);
   each("uprobes", self.uprobes);
   each("usdts", self.usdts);
   each("kprobes", self.kprobes);
@@ -24,6 +26,8 @@ void each_field(Self& self, Each each) {
   each("apps", self.apps);
   each("contexts", self.contexts);
   each("processes", self.processes);
+  each("cgroup", self.cgroup);
+  each("container", self.container);
   each("clock", self.clock);
   each("buffer_bytes", self.buffer_bytes);
   each("state", self.state);
@@ -62,14 +66,23 @@ void take(const Json& json, std::vector<T>& values) {
   for (const Json& each : json) take(each, values.emplace_back());
 }
 
+// Of milliseconds, or of microseconds: an hour is more than anybody waits.
+uint64_t number_of_time(const Json& json) {
+  uint64_t number = 0;
+  take(json, number);
+  if (number > 3'600'000'000) throw std::invalid_argument("is too long");
+  return number;
+}
+
 void take_field(const std::string& name, const Json& json, Request& request) {
   if (name == "events") return take(json, request.events);
   if (name == "sync_ms") {
-    uint64_t milliseconds = 0;
-    take(json, milliseconds);
-    if (milliseconds > std::numeric_limits<int32_t>::max())
-      throw std::invalid_argument("is too long");
-    request.sync = std::chrono::milliseconds(milliseconds);
+    request.sync = std::chrono::milliseconds(number_of_time(json));
+    return;
+  }
+  if (name == "wait_us") {
+    request.policy = probe::abi::Policy::Block;
+    request.wait = std::chrono::microseconds(number_of_time(json));
     return;
   }
   bool is_known = false;
@@ -87,6 +100,7 @@ std::string to_json(const Request& request) {
   Json json = {{"events", Json::array()}, {"sync_ms", request.sync.count()}};
   for (const record::EventWish& wish : request.events)
     json["events"].push_back({{"events", wish.pattern}, {"filters", wish.filters}});
+  if (request.policy == probe::abi::Policy::Block) json["wait_us"] = request.wait.count();
   each_field(request, [&](const char* name, const auto& value) { json[name] = value; });
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -26,7 +26,8 @@ Result<KernelSource::PageFiles> KernelSource::make_page_files(const std::string&
   PageFiles files;
   for (const uint32_t cpu : events_.instance().cpus()) {
     Result<kernel::PageFile> file =
-        kernel::PageFile::create(tracedat::TraceDat::page_file_name(path, cpu));
+        options_.pages ? options_.pages(cpu)
+                       : kernel::PageFile::create(tracedat::TraceDat::page_file_name(path, cpu));
     if (!file) return std::move(file).error();
     files.push_back(*std::move(file));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,6 +24,8 @@ class KernelSource final : public Source {
     std::string folder;
     std::chrono::milliseconds sync{5000};
     std::vector<pid_t> own_threads = {};  // that are left out, besides the source's own
+    // Where pages go; none: into files beside the head.
+    std::function<Result<kernel::PageFile>(uint32_t cpu)> pages = {};
   };
   KernelSource(KernelEvents& events, Options options);
 

@@ -124,13 +124,19 @@ Status RunningSession::start_app() {
 Status RunningSession::start_kernel() {
   std::vector<pid_t> own_threads;
   if (app_) own_threads = app_->threads();
+  const auto leave_out = [&](const std::vector<pid_t>& threads) {
+    own_threads.insert(own_threads.end(), threads.begin(), threads.end());
+  };
+  if (request_.forward) leave_out(request_.forward->threads);
+  for (const MachineSource* machine : request_.machines) leave_out(machine->threads());
   if (chunks_) own_threads.push_back(chunks_->start());
   if (!tracefs_) return {};
   make_kernel_events();
   if (request_.compressed_live && request_.compressed && !chunks_)
     own_threads.push_back(compression_.emplace().start());
-  kernel_.emplace(*kernel_events_,
-                  KernelSource::Options{folder_, request_.sync, std::move(own_threads)});
+  KernelSource::Options options{folder_, request_.sync, std::move(own_threads)};
+  if (request_.forward) options.pages = request_.forward->pages;
+  kernel_.emplace(*kernel_events_, std::move(options));
   if (Status status = kernel_->start(); !status) return status;
   for (const Error& refused : kernel_events_->refused()) warn(refused);
   if (compression_) kernel_->compress_by(*compression_);
@@ -138,6 +144,7 @@ Status RunningSession::start_kernel() {
 }
 
 Status RunningSession::start() {
+  call_machines();
   Status started = start_app();
   if (started) started = start_kernel();
   if (!started) {
@@ -148,12 +155,19 @@ Status RunningSession::start() {
   if (counters_) {
     if (Status status = counters_->start(); !status) return status;
   }
+  await_machines();
   begin_ = Clock::now();
   description_ = describe(request_, *clock_, begin_ns_);
   if (Status status = write_description(); !status) return status;
   if (command_) command_->run();
-  if (events_.started) events_.started();
+  tell_start();
   return {};
+}
+
+void RunningSession::tell_start() const {
+  if (!events_.started) return;
+  events_.started({clock_->kernel_name(), raw(clock_->last_reading().value_or(Ticks{0})),
+                   kernel_events_ ? kernel_events_->instance().page_size() : 0});
 }
 
 Status RunningSession::explain() {
@@ -165,12 +179,14 @@ Status RunningSession::explain() {
   }
   tell_clocks();
   if (Status status = write_description(); !status) return status;
+  if (events_.explained) events_.explained();
   settle();
   return {};
 }
 
+// Who moves pages over a link makes more different calls than who writes files.
 void RunningSession::settle() {
-  if (!kernel_events_) return;
+  if (!kernel_events_ || request_.forward || !request_.machines.empty()) return;
   if (chunks_ && chunks_->is_finishing()) return;
   if (Status status = kernel_events_->settle(); !status) warn(status.error());
 }
@@ -203,6 +219,11 @@ void RunningSession::sample_throttling() {
 void RunningSession::tell_clocks() {
   description_.clocks = clock_->descriptions(description_.machines.front().name);
   description_.maps = clock_->maps();
+  for (const MachineSource* machine : request_.machines) {
+    for (recording::NamedClock& clock : machine->clocks())
+      description_.clocks.push_back(std::move(clock));
+    for (trace::ClockMap& map : machine->maps()) description_.maps.push_back(std::move(map));
+  }
 }
 
 void RunningSession::gather_parts() {
@@ -217,6 +238,11 @@ void RunningSession::gather_parts() {
   add(other_parts_);
   for (recording::Part& part : description_.parts)
     part.machine = description_.machines.front().name;
+  description_.machines.resize(1);
+  for (const MachineSource* machine : request_.machines) {
+    description_.machines.push_back(machine->machine());
+    add(machine->parts());
+  }
 }
 
 Status RunningSession::write_description() {
@@ -226,7 +252,8 @@ Status RunningSession::write_description() {
 }
 
 bool RunningSession::is_over(Clock::time_point now) {
-  if (signals_.asked_to_end() || (kernel_ && kernel_->failed()) || (app_ && app_->failed()))
+  if (is_forsaken_ || signals_.asked_to_end() || (kernel_ && kernel_->failed()) ||
+      (app_ && app_->failed()))
     return true;
   if (command_) report_.command_status = command_->ended();
   if (report_.command_status) return true;
@@ -272,6 +299,8 @@ SessionStatus RunningSession::status(Clock::time_point now) {
   SessionStatus status{{}, now - begin_};
   if (kernel_) status += kernel_->status();
   if (app_) status += app_->status();
+  for (MachineSource* machine : request_.machines)
+    status.machines.push_back({machine->status(), machine->name(), machine->machine().ended});
   return status;
 }
 
@@ -287,9 +316,15 @@ void RunningSession::wait() {
     if (request_.duration) until = std::min(until, begin_ + *request_.duration);
     if (triggers_) until = std::min(until, triggers_->next());
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-    std::vector<pollfd> waiting = {{signals_.file(), POLLIN, 0}, {control_->file(), POLLIN, 0}};
+    std::vector<pollfd> waiting = {{signals_.file(), POLLIN, 0},
+                                   {control_->file(), POLLIN, 0},
+                                   {request_.forward ? request_.forward->until : -1, 0, 0}};
     if (triggers_) triggers_->add_files(waiting);
+    for (const MachineSource* machine : request_.machines)
+      waiting.push_back({machine->file(), POLLIN, 0});
     poll(waiting.data(), waiting.size(), static_cast<int>(std::max<int64_t>(left, 0)));
+    is_forsaken_ = waiting[2].revents != 0;
+    if (!request_.machines.empty()) look_at_machines();
     if (waiting[1].revents != 0)
       control_->serve([this](const Json& question) { return answer(question); });
   }
@@ -298,6 +333,7 @@ void RunningSession::wait() {
 void RunningSession::stop() {
   report_.last.elapsed = Clock::now() - begin_;
   if (compression_) packed_ = compression_->stop();  // it asks the kernel's source
+  for (MachineSource* machine : request_.machines) machine->ask_to_end();
   const auto end = [this](Source& source) {
     if (Status stopped = source.stop(); !stopped) warn(stopped.error());
   };
@@ -311,6 +347,11 @@ void RunningSession::stop() {
     end(*app_);
     report_.last += app_->status();
   }
+  for (MachineSource* machine : request_.machines) {
+    end(*machine);
+    report_.last.machines.push_back({machine->status(), machine->name(), machine->machine().ended});
+  }
+  look_at_machines();
   signals_.release();
 }
 
@@ -318,7 +359,9 @@ Result<SessionReport> RunningSession::finish() {
   EndedChunk ended = end_chunk({});
   if (Status status = recording::write_description(folder_, description_); !status)
     return std::move(status).error();
-  if (chunks_) {
+  if (request_.forward) {
+    report_.finished = false;
+  } else if (chunks_) {
     chunks_->finish(std::move(ended));
     report_.finished = chunks_->finish_all(events_.finishing);
     chunks_->delete_old(Clock::now());

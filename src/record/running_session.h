@@ -30,8 +30,8 @@ namespace strata::record {
 // which they must come; they go the other way.
 //
 // What all sessions do is in running_session.cc, how they answer who asks them in
-// session_control.cc, what those in chunks do besides in session_chunks.cc, and what flights do in
-// session_flight.cc.
+// session_control.cc, what those in chunks do besides in session_chunks.cc, those with other
+// machines in session_machines.cc, and what flights do in session_flight.cc.
 class RunningSession {
  public:
   using Clock = std::chrono::steady_clock;
@@ -55,6 +55,7 @@ class RunningSession {
   Result<SessionReport> land();
 
  private:
+  void tell_start() const;
   Status add_counters();
   Status find_tracefs();
   Status start_app();
@@ -72,6 +73,9 @@ class RunningSession {
   void gather_parts();
   Status write_description();
   void tell_clocks();
+  void call_machines();
+  void await_machines();
+  void look_at_machines();
   void warn(const Error& error) const {
     if (events_.warning) events_.warning(error);
   }
@@ -114,6 +118,7 @@ class RunningSession {
   std::vector<tracedat::PackedPages> packed_;
   std::optional<Flight> flight_;  // the kernel's part of one
   std::optional<SnapshotTriggers> triggers_;
+  bool is_forsaken_ = false;  // see ForwardRequest::until
   bool made_folder_ = false;
   std::string folder_;  // of the recording: the one that was asked for, or a chunk in it
   std::optional<Chunks> chunks_;
@@ -128,6 +133,8 @@ class RunningSession {
   std::vector<recording::Part> other_parts_;
   std::optional<std::vector<recording::Part>> complete_programs_;  // of a chunk that just ends
   size_t told_programs_ = 0;                                       // of which recording.json tells
+  std::vector<recording::Machine> told_machines_;
+  std::vector<recording::Part> told_machine_parts_;
   SessionReport report_;
 };
 

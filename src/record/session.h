@@ -14,6 +14,7 @@
 #include "record/app_choice.h"
 #include "record/chunks.h"
 #include "record/flight.h"
+#include "record/machine_source.h"
 #include "record/snapshot.h"
 #include "record/source.h"
 
@@ -25,6 +26,17 @@ struct FlightRequest {
   std::vector<kernel::TriggerSpec> snapshot_on;
   std::chrono::nanoseconds after{};   // goes on for so long when one of these has happened
   std::optional<FlightWay> way = {};  // this one or none, for tests
+};
+
+// A session that somebody else takes the pages of, while it records.
+struct ForwardRequest {
+  // Where a CPU's pages go instead of a file beside the head: a pipe or a socket.
+  std::function<Result<kernel::PageFile>(uint32_t cpu)> pages;
+  // Threads, not of this process, that hand them on: they are left out as the session's own are.
+  std::vector<pid_t> threads;
+  // The session ends when this descriptor is at its end: who holds the other one has asked for it,
+  // or is gone.
+  int until = -1;
 };
 
 // What a session is asked to do.
@@ -49,6 +61,8 @@ struct SessionRequest {
   std::vector<std::string> command;  // recorded until it ends; empty: until a signal or `duration`
   std::vector<std::string> asked;    // the command line, to be told in the recording
   std::optional<FlightRequest> flight;
+  std::optional<ForwardRequest> forward;  // stays unfinished; in one folder, and no flight
+  std::vector<MachineSource*> machines;   // that are recorded along; in one folder, and no flight
 
   // Whether anything is asked of the kernel's tracer. Programs alone need no rights for it.
   bool wants_kernel() const {
@@ -57,14 +71,29 @@ struct SessionRequest {
   }
 };
 
+// A machine that is recorded along.
+struct MachineStatus : SourceStatus {
+  std::string name;
+  std::string ended;  // why nothing more comes of it; empty: it records
+};
+
 struct SessionStatus : SourceStatus {
   std::chrono::nanoseconds elapsed{};
   std::optional<std::chrono::nanoseconds> reach = {};  // of a flight: how far back its rings reach
+  std::vector<MachineStatus> machines = {};
+};
+
+// What was not known before a session began.
+struct SessionStart {
+  std::string clock;       // that stamps the kernel's events, as trace_clock calls it
+  uint64_t reading = 0;    // of it, before the first event; 0: only the kernel can read it
+  uint32_t page_size = 0;  // of the kernel's rings; 0: programs alone are recorded
 };
 
 // What is told while a session runs. All may be empty.
 struct SessionEvents {
-  std::function<void()> started;                     // events are being recorded
+  std::function<void(const SessionStart&)> started;  // events are being recorded
+  std::function<void()> explained;                   // and all is written that explains them
   std::function<void(const SessionStatus&)> status;  // once a second
   std::function<void(const Error&)> warning;
   std::function<void(const Snapshot&)> snapshot;  // one was saved

@@ -20,7 +20,7 @@ Status RunningSession::take_off() {
   description_ = describe(request_, *clock_, begin_ns_);
   clock_->take_anchor();
   if (command_) command_->run();
-  if (events_.started) events_.started();
+  tell_start();
   settle();
   return {};
 }

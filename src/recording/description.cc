@@ -74,11 +74,14 @@ trace::ClockMap map_of(const Json& json) {
 std::string to_json(const Description& description) {
   Json json = {{"version", kVersion}};
   Json& machines = json["machines"] = Json::array();
-  for (const Machine& machine : description.machines)
-    machines.push_back({{"name", machine.name},
-                        {"kind", machine.kind},
-                        {"boot_id", machine.boot_id},
-                        {"kernel", machine.kernel}});
+  for (const Machine& machine : description.machines) {
+    Json& to = machines.emplace_back(Json{{"name", machine.name},
+                                          {"kind", machine.kind},
+                                          {"boot_id", machine.boot_id},
+                                          {"kernel", machine.kernel}});
+    if (!machine.vcpus.empty()) to["vcpus"] = machine.vcpus;
+    if (!machine.ended.empty()) to["ended"] = machine.ended;
+  }
   Json& clocks = json["clocks"] = Json::array();
   for (const NamedClock& clock : description.clocks) {
     clocks.push_back({{"name", clock.name},
@@ -130,6 +133,8 @@ Result<Description> parse_description(const std::string& text, const std::string
       get(from, "kind", machine.kind);
       get(from, "boot_id", machine.boot_id);
       get(from, "kernel", machine.kernel);
+      get(from, "vcpus", machine.vcpus);
+      get(from, "ended", machine.ended);
     }
     for (const Json& from : json.value("clocks", Json::array())) {
       NamedClock& clock = description.clocks.emplace_back();

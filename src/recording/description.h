@@ -18,6 +18,10 @@ struct Machine {
   std::string kind = "host";  // or "guest"
   std::string boot_id;
   std::string kernel;
+  // Of a guest: the host's threads that are its CPUs, by number; -1: not known.
+  std::vector<int32_t> vcpus = {};
+  // Of a guest of which nothing more came before the recording ended: why.
+  std::string ended = {};
 
   bool operator==(const Machine&) const = default;
 };

@@ -6,19 +6,33 @@
 
 #include "recording/delete.h"
 #include "recording/description.h"
+#include "recording/guest_options.h"
 #include "recording/open.h"
+#include "recording/shared_clocks.h"
 #include "trace/trace.h"
 
 namespace strata::recording {
 namespace {
 
-Status finish_part(const std::string& folder, Part& part, const FinishOptions& options) {
+// What is known of a trace.dat beyond its head.
+tracedat::Ending ending_of(const std::string& folder, const Description& description,
+                           const Part& part, const FinishOptions& options) {
+  if (is_of_guest(description, part)) return {options_of_guest(folder, description, part)};
+  tracedat::Ending ending = options.ending;
+  for (tracedat::NewOption& option : options_of_host(folder, description))
+    ending.options.push_back(std::move(option));
+  return ending;
+}
+
+Status finish_part(const std::string& folder, const Description& description, Part& part,
+                   const FinishOptions& options) {
   const std::string path = folder + "/" + part.file;
   if (part.kind == "tracedat") {
     const tracedat::WriteOptions how{.compression = options.compressed
                                                         ? tracedat::Compression::Zstd
                                                         : tracedat::Compression::None};
-    if (Status status = tracedat::finish(path, how, options.ending, options.progress); !status)
+    const tracedat::Ending ending = ending_of(folder, description, part, options);
+    if (Status status = tracedat::finish(path, how, ending, options.progress); !status)
       return status;
   }
   // A CTF trace is whole up to its last packet at every moment.
@@ -49,7 +63,7 @@ Status finish_one(const std::string& folder, const FinishOptions& options, Finis
     std::error_code ignored;
     if (!std::filesystem::exists(folder + "/" + part.file, ignored)) continue;
     const bool was_finished = part.finished;
-    if (Status status = finish_part(folder, part, options); !status) return status;
+    if (Status status = finish_part(folder, *description, part, options); !status) return status;
     ++(was_finished ? result.already : result.parts);
   }
   end_sessions(folder, *description);

@@ -12,7 +12,7 @@ namespace strata::recording {
 struct FinishOptions {
   bool compressed = true;
   std::function<void(uint64_t done, uint64_t total)> progress = {};
-  // What whoever recorded it knows beyond what is in the folder, of its tracedat parts.
+  // What whoever recorded it knows beyond what is in the folder, of the host's trace.dat.
   tracedat::Ending ending = {};
 };
 

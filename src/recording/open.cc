@@ -10,6 +10,7 @@
 #include "format/ctf/ctf_trace.h"
 #include "format/tracedat/trace_dat.h"
 #include "recording/description.h"
+#include "recording/shared_clocks.h"
 
 namespace strata::recording {
 namespace {
@@ -23,22 +24,6 @@ void append(Traces& all, Traces some) {
 bool is_recording(const std::string& folder) {
   std::error_code ignored;
   return std::filesystem::exists(folder + "/" + kDescriptionName, ignored);
-}
-
-// Parts with the kernel's clock take their time from it as the kernel's do: then events of one are
-// among those of the other where they belong, to the tick. A trace.dat knows the whole recording's
-// clock, a CTF trace only what was known when it began.
-void share_clock(const std::vector<Part>& parts, const Traces& traces) {
-  for (size_t i = 0; i < traces.size(); ++i) {
-    const auto* kernel = dynamic_cast<const tracedat::TraceDat*>(traces[i].get());
-    if (kernel == nullptr || !kernel->info().since_epoch) continue;
-    const std::vector<trace::ClockMap> chain = kernel->clock_options().chain(0);
-    if (chain.size() != 1) continue;
-    for (size_t other = 0; other < traces.size(); ++other) {
-      auto* ctf = dynamic_cast<ctf::CtfTrace*>(traces[other].get());
-      if (ctf != nullptr && parts[other].clock == parts[i].clock) ctf->use_clock(chain.front());
-    }
-  }
 }
 
 // Parts whose times lead to those of another part, by a map between the two.
@@ -85,7 +70,7 @@ Result<Traces> open_recording(const std::string& folder, unsigned depth) {
     append(traces, *std::move(opened));
     parts.resize(traces.size(), part);
   }
-  share_clock(parts, traces);
+  share_clocks(*description, parts, traces);
   if (Status status = follow_clocks(folder, *description, parts, traces); !status)
     return std::move(status).error();
   return traces;

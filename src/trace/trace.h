@@ -99,6 +99,12 @@ class Trace {
   // Makes `all` reach as far as `part` does.
   static void widen(std::optional<Span>& all, const Span& part);
 
+  // What a recording knows of it: which machine it is of, and which boot of that.
+  void set_machine(std::string name, std::string boot) {
+    info_.machine = std::move(name);
+    info_.boot = std::move(boot);
+  }
+
   // What could not be read when it opened.
   const std::vector<Error>& problems() const { return problems_; }
 

@@ -33,6 +33,12 @@ TEST(Request, ComesBackAsItWasAsked) {
   request.max_bytes = uint64_t{1} << 40;
   request.sync = std::chrono::milliseconds(250);
   request.compressed = true;
+  request.profiles_file = "mine.txt";
+  request.profiles_text = "mine: sched:*";
+  request.cgroup = "/system.slice";
+  request.container = "shop";
+  request.policy = probe::abi::Policy::Block;
+  request.wait = std::chrono::milliseconds(10);
   const Result<Request> read = parse_request(to_json(request));
   ASSERT_TRUE(read) << read.error().text();
   EXPECT_EQ(*read, request);

@@ -44,8 +44,8 @@ class CtfTrace final : public trace::Trace {
   std::optional<Span> time_span() const override;
 
   // A recording knows more of its clock than the metadata could when it began: all that is stamped
-  // with one clock is told by one map. To be called before streams are opened.
-  void use_clock(trace::ClockMap clock) { plans_.use_clock(std::move(clock)); }
+  // with one clock is told by one chain of maps. To be called before streams are opened.
+  void use_clock(std::vector<trace::ClockMap> chain) { plans_.use_clock(std::move(chain)); }
 
   const Description& description() const { return plans_.newest().description; }
   const std::string& metadata_path() const { return metadata_path_; }

@@ -326,8 +326,9 @@ void DataStream::set_stream(const Packet& packet) {
   const StreamPlan* stream = plan_->find(packet.stream);
   if (stream == stream_) return;
   stream_ = stream;
-  clock_ = trace::ClockReader(stream->has_clock ? std::vector{stream->clock, stream->to_reference}
-                                                : std::vector<trace::ClockMap>{});
+  std::vector<trace::ClockMap> chain = stream->clock;
+  if (stream->has_clock) chain.push_back(stream->to_reference);
+  clock_ = trace::ClockReader(std::move(chain));
   bases_.assign(stream->most_bases, 0);
   event_.bases = bases_.data();
 }

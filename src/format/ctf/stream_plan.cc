@@ -94,7 +94,7 @@ StreamPlan plan_stream(const Description& description, const StreamClass& stream
     plan.big = order == ByteOrder::Big;
   }
   if (stream.clock) {
-    plan.clock = clock_map(description.clocks[*stream.clock]);
+    plan.clock = {clock_map(description.clocks[*stream.clock])};
     plan.has_clock = true;
   }
   for (const EventClass& event : stream.events) {

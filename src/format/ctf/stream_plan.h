@@ -23,8 +23,8 @@ struct StreamPlan {
   HeaderForm header = HeaderForm::General;
   bool swap = false;  // numbers of the header
   bool big = false;
-  trace::ClockMap clock;
-  trace::ClockMap to_reference;  // the times of another trace, from those that `clock` gives
+  std::vector<trace::ClockMap> clock;  // a chain of maps; empty: readings are nanoseconds
+  trace::ClockMap to_reference;        // the times of another trace, from those that `clock` gives
   bool has_clock = false;
   std::vector<std::unique_ptr<EventPlan>> events;
   std::vector<const EventPlan*> by_id;  // small ids

@@ -38,8 +38,8 @@ class PlanHistory {
   }
   // Before any stream is read: what leads from the streams' clocks to the time, instead of what the
   // metadata say.
-  void use_clock(trace::ClockMap clock) {
-    clock_ = std::move(clock);
+  void use_clock(std::vector<trace::ClockMap> chain) {
+    clock_ = std::move(chain);
     apply_clock();
   }
   // What leads on from there to the times of another trace.
@@ -51,13 +51,13 @@ class PlanHistory {
  private:
   void apply_clock() {
     for (StreamPlan& stream : plans_.back()->streams) {
-      if (clock_) stream.clock = *clock_;
+      if (clock_ && stream.has_clock) stream.clock = *clock_;
       if (to_reference_) stream.to_reference = *to_reference_;
     }
   }
 
   std::vector<std::unique_ptr<TracePlan>> plans_;
-  std::optional<trace::ClockMap> clock_;
+  std::optional<std::vector<trace::ClockMap>> clock_;
   std::optional<trace::ClockMap> to_reference_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/tracedat/guest_option.h"
 
+#include "base/byte_writer.h"
+
 namespace strata::tracedat {
 namespace {
 
@@ -22,6 +24,18 @@ trace::GuestInfo read_guest(Bytes option, ByteOrder order) {
     if (thread > 0) guest.vcpus[cpu] = Tid{thread};
   }
   return guest;
+}
+
+std::vector<std::byte> encode_guest(const trace::GuestInfo& guest, ByteOrder order) {
+  ByteWriter out(order);
+  out.string(guest.name);
+  out.u64(guest.trace_id);
+  out.u32(static_cast<uint32_t>(guest.vcpus.size()));
+  for (size_t cpu = 0; cpu < guest.vcpus.size(); ++cpu) {
+    out.u32(static_cast<uint32_t>(cpu));
+    out.u32(static_cast<uint32_t>(raw(guest.vcpus[cpu])));
+  }
+  return std::move(out).bytes();
 }
 
 }  // namespace strata::tracedat

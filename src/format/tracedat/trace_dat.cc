@@ -231,10 +231,15 @@ void TraceDat::follow_clock(trace::ClockMap map, const trace::TraceInfo& referen
 }
 
 std::unique_ptr<CpuStream> TraceDat::open_stream(const Buffer& buffer, CpuData data) const {
-  std::vector<trace::ClockMap> chain = clock_options_.chain(data.cpu);
+  std::vector<trace::ClockMap> chain = clock_ ? *clock_ : clock_options_.chain(data.cpu);
   if (to_reference_) chain.push_back(*to_reference_);
   return std::make_unique<CpuStream>(file_of(data), layout_, buffer, data, types_, std::move(chain),
                                      live_.get());
+}
+
+void TraceDat::use_clock(std::vector<trace::ClockMap> chain) {
+  clock_ = std::move(chain);
+  info_.in_nanoseconds = info_.since_epoch = true;
 }
 
 std::vector<std::unique_ptr<trace::Stream>> TraceDat::open_streams() const {

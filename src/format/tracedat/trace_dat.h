@@ -47,6 +47,9 @@ class TraceDat final : public trace::Trace {
   // For streams that are opened afterwards, and followed: what is still being recorded comes from
   // `live`.
   void follow_by(std::unique_ptr<LivePages> live) { live_ = std::move(live); }
+  // A recording knows more of a guest's clock than the file: what leads from it to the time, of
+  // which the last map is the host's to the epoch. For streams that are opened afterwards.
+  void use_clock(std::vector<trace::ClockMap> chain);
   const Layout& layout() const { return layout_; }
   const ClockOptions& clock_options() const { return clock_options_; }
   const EventTypes& types() const { return types_; }
@@ -67,7 +70,8 @@ class TraceDat final : public trace::Trace {
   Layout layout_;
   std::unique_ptr<LivePages> live_;
   ClockOptions clock_options_;
-  std::optional<trace::ClockMap> to_reference_;  // another trace's times, from the options'
+  std::optional<std::vector<trace::ClockMap>> clock_;  // instead of what they say
+  std::optional<trace::ClockMap> to_reference_;        // another trace's times, from those
   std::vector<std::unique_ptr<trace::EventType>> owned_types_;
   std::unique_ptr<trace::EventType> unknown_;
   EventTypes types_;
