@@ -188,7 +188,8 @@ void read_marks(const ObjectReader& machine, Certainty certainty, Marks& marks) 
     kinds.each(name_of(RowKind(kind)), [&](const Json& element) {
       const std::optional<Column> column =
           element.is_string() ? column_called(element.get_ref<const std::string&>()) : std::nullopt;
-      if (!column) return machine.fail("a mark of a column that there is not");
+      if (!column || !has_column(RowKind(kind), *column))
+        return machine.fail("a mark of a column that there is not");
       marks.set(RowKind(kind), *column, certainty);
     });
   }

@@ -72,6 +72,9 @@ TEST(PeriodJson, WhatIsWrongIsNamed) {
             "");
   EXPECT_NE(cause(R"({"begin_ns":1,"end_ns":2,"source":"dream"})"), "");
   EXPECT_NE(cause(begin + "{}}"), "");
+  EXPECT_EQ(cause(begin + R"([{"name":"a","estimated":{"task":["user_ns"]}}]})"), "");
+  EXPECT_NE(cause(begin + R"([{"name":"a","estimated":{"task":["user_space_ns"]}}]})"), "")
+      << "tasks have no such column";
   EXPECT_NE(cause(begin + "[7]}"), "");
   EXPECT_NE(cause(begin + R"([{"tasks":[[]]}]})"), "");
   for (const char* field :
