@@ -221,18 +221,44 @@ void row_parts(P& packer, Row& row) {
   });
 }
 
-void pack_marks(Packer& packer, const Marks& marks) {
+void each_mark(auto&& visit) {
   for (size_t kind = 0; kind < kRowKinds; ++kind)
     for (const ColumnInfo& info : kColumns)
-      if (has_column(RowKind(kind), info.id))
-        packer.number(static_cast<uint64_t>(marks.of(RowKind(kind), info.id)));
+      if (has_column(RowKind(kind), info.id)) visit(RowKind(kind), info.id);
+}
+
+// Columns that lie together are known alike, mostly: how many they are, and what they have.
+constexpr unsigned kMarkBits = 2;
+static_assert(static_cast<unsigned>(Certainty::Unknown) < 1u << kMarkBits);
+
+void pack_marks(Packer& packer, const Marks& marks) {
+  uint64_t count = 0;
+  Certainty mark{};
+  const auto put = [&] { packer.number(count << kMarkBits | static_cast<uint64_t>(mark)); };
+  each_mark([&](RowKind kind, Column column) {
+    const Certainty next = marks.of(kind, column);
+    if (count != 0 && next != mark) {
+      put();
+      count = 0;
+    }
+    mark = next;
+    ++count;
+  });
+  put();
 }
 
 void unpack_marks(Unpacker& packer, Marks& marks) {
-  for (size_t kind = 0; kind < kRowKinds; ++kind)
-    for (const ColumnInfo& info : kColumns)
-      if (has_column(RowKind(kind), info.id))
-        marks.set(RowKind(kind), info.id, static_cast<Certainty>(packer.number()));
+  uint64_t count = 0;
+  Certainty mark{};
+  each_mark([&](RowKind kind, Column column) {
+    if (count == 0) {
+      const uint64_t told = packer.number();
+      count = told >> kMarkBits;
+      mark = static_cast<Certainty>(told & ((1u << kMarkBits) - 1));
+    }
+    marks.set(kind, column, mark);
+    --count;
+  });
 }
 
 }  // namespace
