@@ -29,7 +29,7 @@ int make_key(const std::string& given) {
   return out.finish() ? kExitFine : kExitInput;
 }
 
-int listen(const AgentArguments& arguments, const guest::Key& key) {
+int listen(const AgentArguments& arguments) {
   guest::Agent::Options options;
   options.most_recordings = arguments.most_recordings;
   options.log = [](std::string line) {
@@ -48,8 +48,14 @@ int listen(const AgentArguments& arguments, const guest::Key& key) {
     }
     options.addresses.push_back(*address);
   }
+  const Result<guest::Key> key = read_guest_key(arguments.key);
+  if (!key) {
+    complain(key.error());
+    return kExitInput;
+  }
   record::Signals signals;
-  const Result<std::unique_ptr<guest::Agent>> agent = guest::Agent::create(key, std::move(options));
+  const Result<std::unique_ptr<guest::Agent>> agent =
+      guest::Agent::create(*key, std::move(options));
   if (!agent) {
     complain(agent.error());
     return kExitInput;
@@ -65,12 +71,7 @@ int listen(const AgentArguments& arguments, const guest::Key& key) {
 int run(const AgentArguments& arguments) {
   if (arguments.recorder) return guest::run_recorder();
   if (arguments.init) return make_key(arguments.key);
-  const Result<guest::Key> key = read_guest_key(arguments.key);
-  if (!key) {
-    complain(key.error());
-    return kExitInput;
-  }
-  return listen(arguments, *key);
+  return listen(arguments);
 }
 
 }  // namespace strata::cli

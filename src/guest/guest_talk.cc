@@ -74,6 +74,8 @@ void GuestSource::run() {
   if (!started_.cpus.empty()) take_files();
   if (!files_->has_head()) forget_trace();
   if (!status) end(status.error().text());
+  // An agent that hears no goodbye takes the connection for cut off.
+  if (connection_) connection_->channel().end_sending();
   connection_.reset();
   const std::lock_guard lock(mutex_);
   phase_ = Phase::Ended;
