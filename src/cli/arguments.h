@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/time_text.h"
+#include "record/wish.h"
 
 namespace strata::cli {
 
@@ -146,23 +147,11 @@ struct ConvertArguments {
 
 // What is to be recorded of a machine.
 struct WishArguments {
-  std::vector<std::string> profiles;
+  record::Wish wish;  // what is taken as it was said; wish_of() adds the rest
   std::string profiles_file;
   std::vector<EventOrFilter> conditions;
-  std::vector<int32_t> pids;
-  std::string cgroup;
-  std::string container;
-  std::vector<std::string> uprobes;
-  std::vector<std::string> usdts;
-  std::vector<std::string> kprobes;
-  std::vector<std::string> presets;
-  std::vector<std::string> counters;
-  std::vector<std::string> read_at;
-  std::vector<std::string> apps;
-  std::vector<std::string> contexts;
   std::string when_full;
   bool no_state = false;
-  std::string clock;
   std::string buffer_size;
   std::string sync;
 };

@@ -63,11 +63,11 @@ GuestArguments parse_guest(const std::vector<std::string>& words) {
 }
 
 void record_as(const RecordArguments& host, GuestArguments& guest) {
-  guest.profiles = host.profiles;
+  guest.wish.profiles = host.wish.profiles;
   guest.profiles_file = host.profiles_file;
   guest.conditions = host.conditions;
-  guest.counters = host.counters;
-  guest.read_at = host.read_at;
+  guest.wish.counters = host.wish.counters;
+  guest.wish.read_at = host.wish.read_at;
   guest.no_state = host.no_state;
   guest.buffer_size = host.buffer_size;
   guest.sync = host.sync;

@@ -51,7 +51,7 @@ Status check_flight(const RecordArguments& arguments) {
     return fail("--snapshot-on is for a flight: --flight");
   if (arguments.snapshot_on.empty() && !arguments.after.empty())
     return fail("--after says how long to go on after --snapshot-on, which is not given");
-  if (arguments.flight && !arguments.counters.empty())
+  if (arguments.flight && !arguments.wish.counters.empty())
     return fail("--counters are written as they come, and --flight writes nothing");
   if (arguments.flight && !arguments.when_full.empty())
     return fail("--when-full: in a flight the oldest events are overwritten");

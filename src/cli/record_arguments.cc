@@ -6,7 +6,7 @@
 namespace strata::cli {
 
 void add_wishes(CLI::App& command, WishArguments& arguments, Conditions& conditions) {
-  add_repeated(command, "--profile", arguments.profiles,
+  add_repeated(command, "--profile", arguments.wish.profiles,
                "What to record: system (default), sched, io, net, mem, irq, power, lock, vm,\n"
                "all ('strata events --profiles' lists them); repeatable, or a,b")
       ->delimiter(',')
@@ -18,35 +18,36 @@ void add_wishes(CLI::App& command, WishArguments& arguments, Conditions& conditi
   conditions.add_to(command,
                     "Only events that fulfil this condition, which the kernel decides, or of\n"
                     "--app the program: after an -e it is that event's, before any it is for all");
-  add_repeated(command, "-p,--pid", arguments.pids,
+  add_repeated(command, "-p,--pid", arguments.wish.processes,
                "Only these processes and those they start; repeatable, or 1,2,3")
       ->delimiter(',')
       ->type_name("PID");
   command
-      .add_option("--cgroup", arguments.cgroup,
+      .add_option("--cgroup", arguments.wish.cgroup,
                   "Only processes that are in this control group now, and those they start")
       ->type_name("PATH");
   command
-      .add_option("--container", arguments.container,
+      .add_option("--container", arguments.wish.container,
                   "The same for the control group of a container: its name or id")
       ->type_name("NAME");
-  add_repeated(command, "--uprobe", arguments.uprobes,
+  add_repeated(command, "--uprobe", arguments.wish.uprobes,
                "A probe in a program: FUNCTION[+OFFSET], or FUNCTION%return, and its arguments")
       ->type_name("'BINARY:FUNCTION [ARG...]'");
-  add_repeated(command, "--usdt", arguments.usdts, "A probe that a program's author placed")
+  add_repeated(command, "--usdt", arguments.wish.usdts, "A probe that a program's author placed")
       ->type_name("BINARY:PROVIDER:NAME");
-  add_repeated(command, "--kprobe", arguments.kprobes, "A probe in the kernel, where it has them")
+  add_repeated(command, "--kprobe", arguments.wish.kprobes,
+               "A probe in the kernel, where it has them")
       ->type_name("'FUNCTION [ARG...]'");
-  add_repeated(command, "--preset", arguments.presets,
+  add_repeated(command, "--preset", arguments.wish.presets,
                "Probes with a name: qemu (the KVM_RUN call in and out, exits, virtqueues, blocks)")
       ->type_name("NAME");
-  add_repeated(command, "--app", arguments.apps,
+  add_repeated(command, "--app", arguments.wish.apps,
                "The probes of a program or library, in all its processes, running or to come;\n"
                "of a process, or of the running ones of this name. -e chooses among them;\n"
                "they are recorded alone, which any user may do, unless another -e or --profile\n"
                "asks for the kernel's events (docs/probe.md); repeatable")
       ->type_name("FILE|PID|NAME");
-  add_repeated(command, "--context", arguments.contexts,
+  add_repeated(command, "--context", arguments.wish.contexts,
                "What their events tell besides, of the thread that they are of: tid, comm, cpu,\n"
                "cycles, instructions, cache-misses, branch-misses; repeatable, or a,b")
       ->delimiter(',')
@@ -56,17 +57,17 @@ void add_wishes(CLI::App& command, WishArguments& arguments, Conditions& conditi
                   "What a probe does when its ring is full: discard (default) counts the event as\n"
                   "lost; block lets the program wait, as in block=10ms, for at most 1s by default")
       ->type_name("discard|block[=TIME]");
-  add_repeated(command, "--counters", arguments.counters,
+  add_repeated(command, "--counters", arguments.wish.counters,
                "Performance counters, read at every switch: cache-misses,major-faults,...")
       ->delimiter(',')
       ->type_name("NAME,...");
-  add_repeated(command, "--read-at", arguments.read_at,
+  add_repeated(command, "--read-at", arguments.wish.read_at,
                "Read them at these events instead; repeatable")
       ->type_name("SYSTEM:EVENT");
   command.add_flag("--no-state", arguments.no_state,
                    "Without the state at the start (processes, files, devices, machines)");
   command
-      .add_option("--clock", arguments.clock,
+      .add_option("--clock", arguments.wish.clock,
                   "The clock of the kernel's tracer; default: x86-tsc where it can be trusted,\n"
                   "else mono_raw")
       ->type_name("NAME");

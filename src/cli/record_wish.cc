@@ -21,7 +21,7 @@ Status plan_full_rings(const WishArguments& arguments, record::Wish& wish) {
   constexpr auto kLongestWait = std::chrono::hours(1);
   const std::string& text = arguments.when_full;
   if (text.empty()) return {};
-  if (arguments.apps.empty()) return usage("--when-full is for the probes of --app");
+  if (wish.apps.empty()) return usage("--when-full is for the probes of --app");
   if (text == "discard") return {};
   constexpr std::string_view kBlock = "block";
   const bool has_time = text.starts_with(std::string(kBlock) + "=");
@@ -41,31 +41,18 @@ Status plan_full_rings(const WishArguments& arguments, record::Wish& wish) {
 }  // namespace
 
 Result<record::Wish> wish_of(const WishArguments& arguments) {
-  record::Wish wish;
-  wish.profiles = arguments.profiles;
+  record::Wish wish = arguments.wish;
   for (const EventOrFilter& condition : arguments.conditions) {
     if (!condition.is_filter)
       wish.events.push_back({condition.text, {}});
     else
       (wish.events.empty() ? wish.filters : wish.events.back().filters).push_back(condition.text);
   }
-  wish.processes = arguments.pids;
-  wish.cgroup = arguments.cgroup;
-  wish.container = arguments.container;
-  wish.uprobes = arguments.uprobes;
-  wish.usdts = arguments.usdts;
-  wish.kprobes = arguments.kprobes;
-  wish.presets = arguments.presets;
-  wish.counters = arguments.counters;
-  wish.read_at = arguments.read_at;
   if (!wish.read_at.empty() && wish.counters.empty())
     return usage("--read-at says when to read counters, but --counters names none");
-  wish.apps = arguments.apps;
-  wish.contexts = arguments.contexts;
   if (wish.apps.empty() && !wish.contexts.empty())
     return usage("--context is what the events of --app tell besides, and none is given");
   wish.state = !arguments.no_state;
-  wish.clock = arguments.clock;
   if (!arguments.buffer_size.empty()) {
     const Result<uint64_t> size = parse_size(arguments.buffer_size);
     if (!size) return size.error();
